@@ -1,0 +1,1 @@
+"""The pages: they read the store, draw, and decide nothing."""

@@ -1,0 +1,1 @@
+"""Small parts of pages, each with one `show`."""

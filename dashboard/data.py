@@ -1,0 +1,233 @@
+"""The only part of the dashboard that reads the store: one query, then the file is free again for writers.
+
+Nothing here raises for what can happen to a database. An `Answer` says what became of the question, and pages turn
+that into a chart, an empty state or a one-line notice.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections import OrderedDict
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pandas as pd
+import streamlit as st
+
+from dashboard.wording import inert
+from otel_processor.errors import StoreBusyError, StoreError
+from otel_processor.store.opening import open_read_only
+from otel_processor.store.scripts import query
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
+
+    Parameter = str | int | None
+
+STEPS_PER_PAGE = 500
+CALLS_PER_PAGE = 3000
+CALLS_PER_STEP = 50
+LONGEST_TEXT = 20_000
+LONGEST_STREAK_SHOWN = 20
+TASKS_SHOWN = 15
+ALERTS_SHOWN = 30
+SIGNATURES_SHOWN = 10
+
+_WAIT_SECONDS = 1.5
+_REMEMBERED = 128
+_SLOW_SECONDS = 0.1
+_REST_AFTER_SLOW = 10
+
+# Written by agents, tools or whoever sent the spans. Ids are left alone: they must be found again.
+_FOREIGN_TEXT = ("task", "task_type", "agent", "service", "tool", "model", "message", "arguments", "result", "error_message")
+
+
+class State(StrEnum):
+    """What became of a question to the store."""
+
+    READY = "ready"
+    MISSING = "missing"
+    BUSY = "busy"
+    UNREADABLE = "unreadable"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The rows that a query returned, or why there are none.
+
+    When the database is busy, `frame` holds the rows of the last time and `read_at` says when that was.
+    """
+
+    state: State
+    frame: pd.DataFrame = field(default_factory=pd.DataFrame)
+    problem: str = ""
+    read_at: datetime | None = None
+    took_seconds: float = 0.0
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether the rows are those of now."""
+        return self.state is State.READY
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether there is something to draw, be it a moment old."""
+        return self.read_at is not None
+
+
+def forget() -> None:
+    """Ask everything anew from now on."""
+    st.cache_data.clear()
+    _LAST.forget()
+
+
+def database_path() -> str:
+    """Return the path of the database that this dashboard shows."""
+    return os.environ.get("OTEL_PROCESSOR_DB") or "agents.duckdb"
+
+
+def recent_alerts() -> Answer:
+    """Return the newest alerts."""
+    return _fresh("recent_alerts", limit=ALERTS_SHOWN)
+
+
+def run_totals(hours: int | None) -> Answer:
+    """Return one row of totals over the runs of the last hours."""
+    return _recent("run_totals", hours=hours)
+
+
+def stop_reasons(hours: int | None) -> Answer:
+    """Return runs per stop reason, flagged ones apart."""
+    return _recent("stop_reasons", hours=hours, limit=100)
+
+
+def streak_lengths(hours: int | None) -> Answer:
+    """Return runs per length of their longest flat streak."""
+    return _recent("streak_lengths", hours=hours, cap=LONGEST_STREAK_SHOWN)
+
+
+def longest_streaks(hours: int | None) -> Answer:
+    """Return the longest flat streaks."""
+    return _recent("longest_streaks", hours=hours, limit=8)
+
+
+def task_spread(hours: int | None) -> Answer:
+    """Return quartiles of tokens and steps per task."""
+    return _recent("task_spread", hours=hours, top=TASKS_SHOWN)
+
+
+def recent_runs(hours: int | None, limit: int = 100) -> Answer:
+    """Return the runs seen last."""
+    return _recent("recent_runs", hours=hours, limit=limit)
+
+
+def run_header(run_id: str) -> Answer:
+    """Return one run; no row when there is no such run."""
+    return _recent("run_header", run_id=run_id)
+
+
+def run_calls(run_id: str, first_step: int, last_step: int) -> Answer:
+    """Return the calls of a run between two steps."""
+    return _recent("run_calls", run_id=run_id, first_step=first_step, last_step=last_step, limit=CALLS_PER_PAGE)
+
+
+def run_signatures(run_id: str) -> Answer:
+    """Return the calls that a run repeated most."""
+    return _recent("run_signatures", run_id=run_id, limit=SIGNATURES_SHOWN)
+
+
+def run_alerts(run_id: str) -> Answer:
+    """Return the alerts of a run."""
+    return _recent("run_alerts", run_id=run_id, limit=200)
+
+
+def step_calls(run_id: str, step: int) -> Answer:
+    """Return the calls of one step in full."""
+    return _recent("step_calls", run_id=run_id, step=step, longest=LONGEST_TEXT, limit=CALLS_PER_STEP)
+
+
+def _fresh(name: str, **parameters: Parameter) -> Answer:
+    return _ask_fresh(database_path(), name, tuple(parameters.items()))
+
+
+def _recent(name: str, **parameters: Parameter) -> Answer:
+    return _ask_recent(database_path(), name, tuple(parameters.items()))
+
+
+# Alerts have to be on the page within 3 seconds of being told, and the page asks every 2.
+@st.cache_data(ttl=0.5, max_entries=32, show_spinner=False)
+def _ask_fresh(path: str, name: str, parameters: tuple[tuple[str, Parameter], ...]) -> Answer:
+    return _ask(path, name, parameters)
+
+
+@st.cache_data(ttl=2, max_entries=128, show_spinner=False)
+def _ask_recent(path: str, name: str, parameters: tuple[tuple[str, Parameter], ...]) -> Answer:
+    last = _LAST.recall((path, name, parameters))
+    if last.took_seconds > _SLOW_SECONDS and _age_seconds(last) < last.took_seconds * _REST_AFTER_SLOW:
+        # Writers wait while a query reads: over much data a page asks more rarely.
+        return last
+    return _ask(path, name, parameters)
+
+
+def _ask(path: str, name: str, parameters: tuple[tuple[str, Parameter], ...]) -> Answer:
+    if not Path(path).exists():
+        return Answer(State.MISSING)
+    question = (path, name, parameters)
+    begun = time.monotonic()
+    try:
+        frame = _read(path, name, dict(parameters))
+    except StoreBusyError as error:
+        return replace(_LAST.recall(question), state=State.BUSY, problem=inert(str(error)))
+    except StoreError as error:
+        return Answer(State.UNREADABLE, problem=inert(str(error)))
+    except Exception as error:  # noqa: BLE001 - whatever the engine says of a foreign or damaged file, a reader gets a sentence
+        return Answer(State.UNREADABLE, problem=inert(f"{path} cannot be read: {str(error).strip().splitlines()[0]}"))
+    answer = Answer(State.READY, frame, read_at=datetime.now(UTC), took_seconds=time.monotonic() - begun)
+    _LAST.remember(question, answer)
+    return answer
+
+
+def _age_seconds(answer: Answer) -> float:
+    return (datetime.now(UTC) - answer.read_at).total_seconds() if answer.read_at else float("inf")
+
+
+def _read(path: str, name: str, parameters: dict[str, Parameter]) -> pd.DataFrame:
+    connection = open_read_only(path, timeout_seconds=_WAIT_SECONDS)
+    try:
+        frame: pd.DataFrame = connection.execute(query(name), parameters).df()
+    finally:
+        connection.close()
+    for column in frame.columns.intersection(list(_FOREIGN_TEXT)):
+        frame[column] = frame[column].map(lambda value: inert(value) if isinstance(value, str) else None).astype(object)
+    return frame
+
+
+class _LastAnswers:
+    """The last good answers, a bounded number of them, for moments in which the database is busy."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._answers: OrderedDict[Hashable, Answer] = OrderedDict()
+
+    def remember(self, question: Hashable, answer: Answer) -> None:
+        with self._lock:
+            self._answers[question] = answer
+            self._answers.move_to_end(question)
+            if len(self._answers) > _REMEMBERED:
+                self._answers.popitem(last=False)
+
+    def recall(self, question: Hashable) -> Answer:
+        with self._lock:
+            return self._answers.get(question, Answer(State.BUSY))
+
+    def forget(self) -> None:
+        with self._lock:
+            self._answers.clear()
+
+
+_LAST = _LastAnswers()

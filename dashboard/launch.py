@@ -1,0 +1,54 @@
+"""What a launcher needs to start the dashboard in a process of its own; imports nothing of Streamlit."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+APP = Path(__file__).with_name("app.py")
+
+_FLAGS = {
+    "server.headless": "true",
+    "server.fileWatcherType": "none",
+    "server.runOnSave": "false",
+    "browser.gatherUsageStats": "false",
+    "client.toolbarMode": "minimal",
+    "client.showErrorDetails": "type",
+    "theme.metricValueFontSize": "1.5rem",
+    "theme.paddingTop": "2rem",
+    "theme.paddingBottom": "3rem",
+    "theme.light.primaryColor": "#3a73ad",
+    "theme.dark.primaryColor": "#6fa8dc",
+}
+
+
+def command(port: int, host: str) -> list[str]:
+    """Return the command that serves the dashboard on a host and port.
+
+    `-P` keeps the working directory off the import path: a user's own `dashboard` folder there must not be taken for this one.
+    """
+    flags = {**_FLAGS, "server.port": str(port), "server.address": host}
+    return [
+        sys.executable,
+        "-P",
+        "-m",
+        "streamlit",
+        "run",
+        str(APP),
+        *(f"--{name}={value}" for name, value in flags.items()),
+    ]
+
+
+def environment(db: str, app_parent: str, *, python_path: str = "") -> dict[str, str]:
+    """Return the variables to add to the environment of that command.
+
+    Args:
+        db: path of the database.
+        app_parent: the folder that holds the package `dashboard`.
+        python_path: what PYTHONPATH says already; kept, behind ours.
+    """
+    return {
+        "OTEL_PROCESSOR_DB": db,
+        "PYTHONPATH": os.pathsep.join(part for part in (app_parent, python_path) if part),
+    }

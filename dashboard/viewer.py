@@ -1,0 +1,22 @@
+"""What is known of the person who looks: their timezone."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from dashboard.wording import moment, zone
+
+if TYPE_CHECKING:
+    from datetime import tzinfo
+
+
+def timezone() -> tzinfo:
+    """Return the viewer's timezone, UTC while it is not known."""
+    return zone(st.context.timezone)
+
+
+def time_text(value: object) -> str:
+    """Write a time as the viewer's clock would show it."""
+    return moment(value, timezone())

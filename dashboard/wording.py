@@ -1,0 +1,103 @@
+"""How values are written for people: numbers, times, and text that somebody else wrote."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta, tzinfo
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+import pandas as pd
+
+NOTHING = "-"
+
+_UNITS = ((1e12, "T"), (1e9, "B"), (1e6, "M"), (1e3, "k"))
+
+_CONTROLS = {code: chr(0x2400 + code) for code in range(0x20) if chr(code) not in "\n\t"} | {0x7F: "\u2421"}
+_INVISIBLE = re.compile("[\u0080-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]")
+
+
+def inert(text: str) -> str:
+    """Show the characters that would act instead of being read: terminal escapes, text direction marks, zero widths."""
+    plain = text.replace("\r\n", "\n").translate(_CONTROLS)
+    return _INVISIBLE.sub(lambda found: f"[U+{ord(found.group()):04X}]", plain)
+
+
+def text_of(value: object, otherwise: str = NOTHING) -> str:
+    """Return a value of a frame as text; missing and empty ones as `otherwise`."""
+    if value is None or value is pd.NA or value is pd.NaT or (isinstance(value, float) and value != value):  # noqa: PLR0124
+        return otherwise
+    return str(value) or otherwise
+
+
+def short(text: str, longest: int) -> str:
+    """Cut a text for a place that has one line for it."""
+    line = " ".join(text.split())
+    return line if len(line) <= longest else line[: longest - 1] + "…"
+
+
+def number_of(value: object) -> float | None:
+    """Return a number of a frame, None where it is missing."""
+    text = text_of(value, "")
+    return float(text) if text else None
+
+
+def count(value: object) -> str:
+    """Write a count the short way: 999, 1.2k, 12.4M; a dash when it is not known."""
+    number = number_of(value)
+    if number is None:
+        return NOTHING
+    # 999.95k would round to 1000.0k: the bound is where rounding reaches the next unit.
+    for size, unit in _UNITS:
+        if abs(number) >= size * 0.99995:
+            return f"{number / size:.1f}".removesuffix(".0") + unit
+    return f"{number:.1f}".removesuffix(".0")
+
+
+def percent(part: object, whole: object) -> str:
+    """Write a share in whole percent; a dash when it is not known."""
+    of = number_of(whole)
+    some = number_of(part)
+    if not of or some is None:
+        return NOTHING
+    share = 100 * some / of
+    return "< 1 %" if 0 < share < 1 else f"{share:.0f} %"
+
+
+def some(number: int, one: str, many: str | None = None) -> str:
+    """Write a number with its noun: 1 run, 12 runs."""
+    return f"{count(number)} {one if number == 1 else many or one + 's'}"
+
+
+def zone(name: str | None) -> tzinfo:
+    """Return the timezone of that name, UTC if there is none."""
+    try:
+        return ZoneInfo(name or "UTC")
+    except (ZoneInfoNotFoundError, ValueError):
+        return UTC
+
+
+def moment(value: object, tz: tzinfo, *, now: datetime | None = None) -> str:
+    """Write a time in a timezone: the clock alone for today, with the date otherwise."""
+    if not isinstance(value, datetime) or pd.isna(value):
+        return NOTHING
+    local = value.astimezone(tz)
+    today = (now or datetime.now(UTC)).astimezone(tz).date()
+    if local.date() == today:
+        return local.strftime("%H:%M:%S")
+    return f"{local.day} {local.strftime('%b %Y' if local.year != today.year else '%b')}, {local.strftime('%H:%M:%S')}"
+
+
+def duration(start: object, end: object) -> str:
+    """Write how long something took: 850 ms, 12.3 s, 4 min 10 s, 2 h 5 min."""
+    if not isinstance(start, datetime) or not isinstance(end, datetime) or pd.isna(start) or pd.isna(end):
+        return NOTHING
+    passed: timedelta = end - start
+    seconds = max(passed.total_seconds(), 0.0)
+    if seconds < 1:
+        return f"{seconds * 1000:.0f} ms"
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    if minutes < 60:
+        return f"{minutes} min {rest} s"
+    return f"{minutes // 60} h {minutes % 60} min"

@@ -1,0 +1,36 @@
+"""Without code: what `opentelemetry-instrument` finds through entry points.
+
+`OTEL_TRACES_EXPORTER=duckdb opentelemetry-instrument python agent.py` makes the SDK build the exporter by name; when
+that is done, the post-instrument hook adds the span processor.
+"""
+
+from __future__ import annotations
+
+import os
+
+from opentelemetry import trace
+from opentelemetry.sdk.trace import TracerProvider
+
+from otel_processor.exporter import DuckDBSpanExporter
+from otel_processor.exporter.duckdb_span_exporter import living_exporters
+from otel_processor.processor import LoopSpanProcessor
+from otel_processor.settings import BATCH_DELAY_MILLIS
+
+_DELAY = "OTEL_BSP_SCHEDULE_DELAY"
+
+
+class DuckDBSpanExporterFromEnvironment(DuckDBSpanExporter):
+    """The exporter that `OTEL_TRACES_EXPORTER=duckdb` names; its settings come from `OTEL_PROCESSOR_*`."""
+
+    def __init__(self) -> None:
+        """Set up the exporter, and shorten the batch delay of the SDK's processor that is built around it next."""
+        super().__init__()
+        os.environ.setdefault(_DELAY, str(BATCH_DELAY_MILLIS))
+
+
+def add_loop_processor() -> None:
+    """Add the span processor to the global provider, if our exporter was asked for."""
+    exporter = next((e for e in living_exporters() if isinstance(e, DuckDBSpanExporterFromEnvironment)), None)
+    provider = trace.get_tracer_provider()
+    if exporter is not None and isinstance(provider, TracerProvider):
+        provider.add_span_processor(LoopSpanProcessor(on_alert=exporter.tell, on_reading=exporter.remember))

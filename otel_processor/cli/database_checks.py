@@ -1,0 +1,220 @@
+"""The part of `doctor` that looks at a database: its place, what it holds, who writes, what waits or was lost."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from typing import TYPE_CHECKING, Any
+
+from otel_processor.cli.checks import Check, ok, problem, warning
+from otel_processor.errors import OtelProcessorError, StoreBusyError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+    import duckdb
+
+LOCK_SECONDS = 5.0
+LITTLE_SPACE_BYTES = 1_000_000_000
+NO_SPACE_BYTES = 50_000_000
+SPANS_THAT_SHOULD_HOLD_CALLS = 50
+
+_FACTS = """
+    select
+        (select count(*) from spans) as spans,
+        (select count(*) from calls where kind = 'tool') as tool_calls,
+        (select count(*) from calls where kind = 'model') as model_calls,
+        (select count(*) from runs) as runs,
+        (select count(*) from runs where stop_reason = 'running') as open_runs,
+        (select count(*) from alerts) as alerts,
+        (select count(*) from alerts where resolved_at is null) as open_alerts,
+        (select max(received_at)::VARCHAR from spans) as last_span,
+        (select epoch(now()) - epoch(max(last_write_at)) from writers) as seconds_since_write
+"""
+_WRITERS = """
+    select host, pid, written, duplicates, cut, spooled, dropped, lock_waits
+    from writers order by last_write_at desc limit 20
+"""
+_COUNTERS = {
+    "written": "spans written",
+    "duplicates": "duplicates",
+    "cut": "values cut",
+    "spooled": "spooled",
+    "dropped": "dropped",
+    "lock_waits": "waits for the lock",
+}
+
+
+def look_at_database(db: Path) -> Iterator[Check]:
+    """Check the database file, its folder, and what waits outside of it."""
+    yield from _place(db)
+    yield from _waiting(db)
+    if not db.exists():
+        yield problem(
+            "database",
+            f"there is none at {db}",
+            "run an agent with it, try `otel-processor demo`, or give another path with --db",
+        )
+        return
+    if not os.access(db, os.R_OK):
+        yield problem("database", f"{db} cannot be read by this user", f"change its rights or owner: {db.absolute()}")
+        return
+    yield from _inside(db)
+
+
+def _place(db: Path) -> Iterator[Check]:
+    folder = db.absolute().parent
+    if not folder.is_dir():
+        yield problem("folder", f"{folder} does not exist", f"create it: mkdir -p {folder}")
+        return
+    free = shutil.disk_usage(folder).free
+    if not os.access(folder, os.W_OK | os.X_OK) or (db.exists() and not os.access(db, os.W_OK)):
+        yield problem("folder", f"{folder} or the database in it cannot be written by this user", "change its rights or owner")
+    elif free < NO_SPACE_BYTES:
+        yield problem("folder", f"{folder} has {_size(free)} left", "make room: writers spool and then drop what does not fit")
+    elif free < LITTLE_SPACE_BYTES:
+        yield warning("folder", f"{folder} has {_size(free)} left", "make room before writers run out of it")
+    else:
+        yield ok("folder", f"{folder} is writable, {_size(free)} free")
+
+
+def _waiting(db: Path) -> Iterator[Check]:
+    from otel_processor.store.spool import pending
+    from otel_processor.store.status import read_status
+
+    batches = pending(db)
+    if batches:
+        yield warning(
+            "spool",
+            f"{_waiting_batches(len(batches))} beside the database ({_size(sum(_bytes(batch) for batch in batches))})",
+            "they are written by the next writer that gets in; start an agent, or import any file",
+        )
+    elif db.exists():
+        yield ok("spool", "nothing waits")
+    for status in read_status(db):
+        yield _unreachable(status)
+
+
+def _waiting_batches(number: int) -> str:
+    return "1 batch waits" if number == 1 else f"{number:,} batches wait"
+
+
+def _unreachable(status: Mapping[str, Any]) -> Check:
+    who = f"writer {status.get('writer_id', '?')} (process {status.get('pid', '?')} on {status.get('host', '?')})"
+    lost = f"{status.get('spooled') or 0} spans spooled, {status.get('dropped') or 0} dropped"
+    reason = status.get("last_error") or status.get("reason") or "no reason given"
+    return problem(
+        "shut out",
+        f"{who} cannot reach the database since {status.get('since', '?')}: {reason}; {lost}",
+        "end what holds the file or repair the path; the writer goes on by itself",
+    )
+
+
+def _inside(db: Path) -> Iterator[Check]:
+    import duckdb
+
+    from otel_processor.store.opening import open_read_only
+
+    try:
+        connection = open_read_only(db, timeout_seconds=LOCK_SECONDS)
+    except StoreBusyError as error:
+        yield problem(
+            "database",
+            f"{error} for over {LOCK_SECONDS:g} s",
+            "end that process or close its connection; writers spool meanwhile",
+        )
+        return
+    except OtelProcessorError as error:
+        yield problem("database", str(error), "give the path of a database of otel-processor with --db")
+        return
+    try:
+        schema = _schema(db, connection)
+        yield schema
+        if schema.state == "ok":
+            yield from _content(connection)
+            yield from _writers(connection)
+    except duckdb.Error as error:
+        sentence = str(error).strip().splitlines()[0]
+        yield problem("database", f"{db} cannot be queried: {sentence}", "upgrade otel-processor, or give another path with --db")
+    finally:
+        connection.close()
+
+
+def _schema(db: Path, connection: duckdb.DuckDBPyConnection) -> Check:
+    from otel_processor.store.database import SCHEMA_MAJOR, SCHEMA_MINOR
+
+    tables = {name for (name,) in connection.execute("select table_name from duckdb_tables()").fetchall()}
+    found = connection.execute("select schema_major, schema_minor, created_by from meta").fetchone() if "meta" in tables else None
+    if found is None:
+        return problem("schema", f"{db} is a DuckDB database, but not one of ours", "give another path with --db")
+    major, minor, created_by = found
+    wal = db.with_name(db.name + ".wal")
+    size = f"{_size(_bytes(db) + _bytes(wal))}, created by {created_by}"
+    if major != SCHEMA_MAJOR:
+        remedy = "install the otel-processor that wrote it, or give another path with --db"
+        return problem("schema", f"version {major}.{minor}, this otel-processor understands {SCHEMA_MAJOR}.x", remedy)
+    if minor < SCHEMA_MINOR:
+        return ok("schema", f"version {major}.{minor}, becomes {SCHEMA_MAJOR}.{SCHEMA_MINOR} with the next write; {size}")
+    return ok("schema", f"version {major}.{minor}; {size}")
+
+
+def _content(connection: duckdb.DuckDBPyConnection) -> Iterator[Check]:
+    facts = _rows(connection, _FACTS)[0]
+    counts = (
+        f"{facts['spans']:,} spans, {facts['tool_calls']:,} tool calls, {facts['model_calls']:,} model calls, "
+        f"{facts['runs']:,} runs ({facts['open_runs']:,} open), {facts['alerts']:,} alerts ({facts['open_alerts']:,} open)"
+    )
+    if facts["spans"] and not facts["tool_calls"]:
+        say = problem if facts["spans"] >= SPANS_THAT_SHOULD_HOLD_CALLS else warning
+        yield say(
+            "content",
+            f"{counts}: in none of them a tool call was recognised",
+            "instrument the agent framework (not only HTTP), and let it record tool spans; spans are kept, so nothing is lost",
+        )
+    else:
+        yield ok("content", counts)
+    if facts["seconds_since_write"] is None:
+        yield warning("last write", "nobody has written yet", "run an agent with this database")
+    else:
+        yield ok("last write", f"{_ago(facts['seconds_since_write'])}; newest span received {facts['last_span'] or 'never'}")
+
+
+def _writers(connection: duckdb.DuckDBPyConnection) -> Iterator[Check]:
+    for row in _rows(connection, _WRITERS):
+        counts = ", ".join(f"{row[column] or 0:,} {said}" for column, said in _COUNTERS.items())
+        told = f"process {row['pid']} on {row['host']}: {counts}"
+        if row["dropped"]:
+            yield problem(
+                "writer", told, "spans were lost: look for what held the file or filled the disk, and at the writer's log"
+            )
+        else:
+            yield ok("writer", told)
+
+
+def _rows(connection: duckdb.DuckDBPyConnection, question: str) -> list[dict[str, Any]]:
+    cursor = connection.execute(question)
+    names = [column[0] for column in cursor.description or []]
+    return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+
+
+def _bytes(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
+
+
+def _size(number: float) -> str:
+    for unit in ("B", "kB", "MB", "GB"):
+        if number < 1000:
+            return f"{number:.0f} {unit}" if unit == "B" else f"{number:.1f} {unit}"
+        number /= 1000
+    return f"{number:.1f} TB"
+
+
+def _ago(seconds: float) -> str:
+    for unit, length in (("days", 86_400), ("hours", 3_600), ("minutes", 60)):
+        if seconds >= 2 * length:
+            return f"{seconds / length:.0f} {unit} ago"
+    return f"{seconds:.0f} seconds ago" if seconds >= 2 else "just now"

@@ -1,0 +1,60 @@
+"""`otel-processor import`: OTLP/JSON files into the database, through the same pipeline as live spans."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import tempfile
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from otel_processor.cli.options import db_option
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+STANDARD_INPUT = Path("-")
+
+
+@click.command("import")
+@db_option
+@click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path))
+@click.pass_context
+def import_files(context: click.Context, db: Path, files: tuple[Path, ...]) -> None:
+    """Read OTLP/JSON files into the database.
+
+    Each of FILES holds one request, or one a line, plain or .gz; `-` reads standard input.
+    Spans that are in the database already are counted and left as they are, so importing twice does no harm.
+    What is malformed is counted and left out, a file that is no OTLP is named; the rest is imported, and the exit
+    code is 1.
+    """
+    from otel_processor.cli.importing import Importer, is_clean, summed_up, totals
+
+    with _readable(files) as readable, Importer(db) as importer:
+        for name, path in readable:
+            importer.take(name, path)
+    for failure in importer.failures:
+        click.echo(f"Error: {failure}", err=True)
+    click.echo(summed_up(importer, len(files)))
+    click.echo(f"{db} holds {totals(db)}")
+    if not is_clean(importer):
+        context.exit(1)
+
+
+@contextmanager
+def _readable(files: Sequence[Path]) -> Iterator[list[tuple[str, Path]]]:
+    """Give each file with the name to tell; standard input is kept in a temporary file, so that its size is known."""
+    with tempfile.TemporaryDirectory(prefix="otel-processor-") as folder:
+        readable = []
+        for number, path in enumerate(files):
+            if path != STANDARD_INPUT:
+                readable.append((str(path), path))
+                continue
+            kept = Path(folder) / f"stdin-{number}.json"
+            with kept.open("wb") as target:
+                shutil.copyfileobj(sys.stdin.buffer, target)
+            readable.append(("standard input", kept))
+        yield readable

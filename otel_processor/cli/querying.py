@@ -1,0 +1,204 @@
+"""A user's SQL on a connection that cannot write, reach files or run for ever."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import re
+import threading
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
+
+from otel_processor.cli.group import Failure
+from otel_processor.errors import QueryError
+from otel_processor.store.opening import open_read_only
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    import duckdb
+
+ROWS_PER_FETCH = 2_000
+LOCK_SECONDS = 10.0
+
+SANDBOX = {
+    "enable_external_access": "false",
+    "autoinstall_known_extensions": "false",
+    "autoload_known_extensions": "false",
+    # A name in a query means a table, never a Python variable of this program.
+    "python_enable_replacements": "false",
+}
+
+_REFUSED = re.compile(
+    r"read-only mode|disabled by configuration|disabled through configuration|configuration has been locked"
+    r"|Table with name \S*(/|\.(csv|tsv|json|jsonl|ndjson|parquet|duckdb|db|gz|xlsx)\b)\S* does not exist",
+    re.IGNORECASE,
+)
+_WITHOUT_ROWS = {"CREATE", "CREATE_FUNC", "TRANSACTION", "PREPARE", "VACUUM", "DROP", "SET", "DETACH", "LOAD"}
+_NOT_FOR_PARQUET = ("INTERVAL", "BIT", "TIME WITH TIME ZONE")
+_CONTROL = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160)) if code != 10}
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """The rows of a query, fetched while they are read."""
+
+    names: Sequence[str]
+    types: Sequence[str]
+    batches: Iterator[list[tuple[Any, ...]]]
+
+
+class Querying:
+    """A sandboxed read-only connection with a time limit over everything that is done on it."""
+
+    def __init__(self, db: Path, *, timeout_seconds: float) -> None:
+        self._timeout_seconds = timeout_seconds
+        self._connection = open_read_only(db, timeout_seconds=LOCK_SECONDS, config=SANDBOX)
+        # Set here and not in the configuration of the connection, which is not allowed to be locked before the time zone is set.
+        self._connection.execute("set TimeZone = 'UTC'")
+        self._connection.execute("set lock_configuration = true")
+        self._expired = threading.Event()
+        self._timer = threading.Timer(timeout_seconds, self._stop)
+        self._timer.daemon = True
+
+    def __enter__(self) -> Self:
+        self._timer.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._timer.cancel()
+        self._connection.close()
+
+    def run_all_but_last(self, text: str) -> duckdb.Statement:
+        """Run the statements of `text` up to the last one, which is returned unrun.
+
+        Raises:
+            QueryError: there is no statement, or one of them is wrong or refused.
+        """
+        with self.watched():
+            statements = self._connection.extract_statements(text)
+            if not statements:
+                raise QueryError("there is no SQL in the query")
+            for statement in statements[:-1]:
+                self._connection.execute(statement).fetchall()
+                self._check_time()
+            return statements[-1]
+
+    def table(self, statement: duckdb.Statement, *, limit: int, width: int) -> tuple[str, bool]:
+        """Render the rows as a box, and say whether there are more than `limit` of them."""
+        with self.watched():
+            relation = self._relation(statement)
+            kind = _kind(statement)
+            if relation is None or kind in _WITHOUT_ROWS:
+                return "", False
+            if kind == "EXPLAIN":
+                return "\n".join(str(row[-1]) for row in relation.fetchall()) + "\n", False
+            shown = relation.limit(limit)
+            drawn = io.StringIO()
+            with contextlib.redirect_stdout(drawn):
+                shown.show(max_rows=limit, max_width=width)
+            more = len(shown) == limit and len(relation.limit(1, offset=limit)) > 0
+            return drawn.getvalue().rstrip("\n").translate(_CONTROL) + "\n", more
+
+    def rows(self, statement: duckdb.Statement, *, limit: int | None) -> Rows:
+        """Start the query and give its rows in batches."""
+        with self.watched():
+            self._connection.execute(statement)
+            described = self._connection.description or []
+            if _kind(statement) in _WITHOUT_ROWS:
+                return Rows([], [], iter(()))
+            names = unique_names([column[0] for column in described])
+            return Rows(names, [str(column[1]) for column in described], self._fetch(limit))
+
+    def arrow(self, statement: duckdb.Statement, *, limit: int | None) -> Any:
+        """Start the query and give an Arrow reader; types that Parquet does not know come as text."""
+        with self.watched():
+            relation = self._relation(statement)
+            if relation is None or not relation.columns:
+                raise QueryError("the last statement returns no rows to write as Parquet")
+            if limit is not None:
+                relation = relation.limit(limit)
+            columns = [_for_parquet(name, str(kind)) for name, kind in zip(relation.columns, relation.types, strict=True)]
+            if any(" as " in column for column in columns) and len(set(relation.columns)) == len(columns):
+                relation = relation.project(", ".join(columns))
+            return relation.to_arrow_reader(ROWS_PER_FETCH)
+
+    @contextlib.contextmanager
+    def watched(self) -> Iterator[None]:
+        """Turn what DuckDB raises inside the block into one clear message."""
+        import duckdb
+
+        try:
+            yield
+        except duckdb.Error as error:
+            self._check_time()
+            raise QueryError(explain(str(error))) from error
+        except RuntimeError as error:
+            # DuckDB tells of Ctrl-C during a query in this way.
+            if "interrupted" in str(error).lower():
+                self._check_time()
+                raise KeyboardInterrupt from error
+            raise
+
+    def _relation(self, statement: duckdb.Statement) -> duckdb.DuckDBPyRelation | None:
+        import duckdb
+
+        try:
+            return self._connection.sql(statement)
+        except duckdb.Error:
+            # Executing says in addition at which place the query is wrong.
+            self._connection.execute(statement)
+            raise
+
+    def _fetch(self, limit: int | None) -> Iterator[list[tuple[Any, ...]]]:
+        left = limit
+        while left is None or left > 0:
+            with self.watched():
+                wanted = ROWS_PER_FETCH if left is None else min(left, ROWS_PER_FETCH)
+                batch = self._connection.fetchmany(wanted)
+            if not batch:
+                return
+            left = None if left is None else left - len(batch)
+            yield batch
+            self._check_time()
+
+    def _stop(self) -> None:
+        self._expired.set()
+        self._connection.interrupt()
+
+    def _check_time(self) -> None:
+        if self._expired.is_set():
+            raise Failure(f"the query took longer than {self._timeout_seconds:g} s and was stopped; --timeout gives it more")
+
+
+def explain(text: str) -> str:
+    """Say what was wrong with a query: DuckDB's sentence in one line, then the place that it points at."""
+    sentence, _, place = text.strip().partition("\n\nLINE ")
+    if _REFUSED.search(sentence):
+        return "`sql` is read-only: it cannot change the database or its settings, nor reach files or extensions"
+    in_one_line = " ".join(line.strip() for line in sentence.splitlines() if line.strip())
+    return f"{in_one_line}\nLINE {place}" if place else in_one_line
+
+
+def unique_names(names: Sequence[str]) -> list[str]:
+    """Give each column a name of its own: `a`, `a_1`, `a_2`."""
+    seen: set[str] = set()
+    result = []
+    for name in names:
+        candidate, number = name, 0
+        while candidate in seen:
+            number += 1
+            candidate = f"{name}_{number}"
+        seen.add(candidate)
+        result.append(candidate)
+    return result
+
+
+def _kind(statement: duckdb.Statement) -> str:
+    return str(statement.type).rpartition(".")[2]
+
+
+def _for_parquet(name: str, kind: str) -> str:
+    quoted = '"' + name.replace('"', '""') + '"'
+    return f"{quoted}::VARCHAR as {quoted}" if kind in _NOT_FOR_PARQUET else quoted

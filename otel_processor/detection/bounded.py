@@ -1,0 +1,83 @@
+"""Memories that forget: what one run may remember has a bound."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterable
+from typing import Generic, TypeVar
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+
+class RecentMap(Generic[K, V]):
+    """A mapping that keeps the `limit` most recently used entries."""
+
+    __slots__ = ("_entries", "_limit")
+
+    def __init__(self, limit: int) -> None:
+        self._entries: OrderedDict[K, V] = OrderedDict()
+        self._limit = limit
+
+    def get(self, key: K) -> V | None:
+        """Return the value and mark it as used, or None."""
+        value = self._entries.get(key)
+        if value is not None:
+            self._entries.move_to_end(key)
+        return value
+
+    def put(self, key: K, value: V) -> None:
+        """Store the value as the most recent one and forget the oldest beyond the limit."""
+        self._entries[key] = value
+        self._entries.move_to_end(key)
+        if len(self._entries) > self._limit:
+            self._entries.popitem(last=False)
+
+    def pop(self, key: K) -> V | None:
+        """Remove and return the value, or None."""
+        return self._entries.pop(key, None)
+
+    def clear(self) -> None:
+        """Forget everything."""
+        self._entries.clear()
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def __contains__(self, key: K) -> bool:
+        return key in self._entries
+
+    def values(self) -> Iterable[V]:
+        """The values, oldest first."""
+        return self._entries.values()
+
+
+class RecentSet(Generic[K]):
+    """A set that remembers at least the last `limit` members added and at most twice as many.
+
+    Two generations: when the younger is full the older is dropped whole, so that adding stays O(1) without per-member order.
+    """
+
+    __slots__ = ("_limit", "_old", "_young")
+
+    def __init__(self, limit: int) -> None:
+        self._young: set[K] = set()
+        self._old: set[K] = set()
+        self._limit = limit
+
+    def add(self, members: Iterable[K]) -> None:
+        """Remember the members."""
+        self._young.update(members)
+        if len(self._young) > self._limit:
+            self._old, self._young = self._young, set()
+
+    def count_new(self, members: frozenset[K]) -> int:
+        """Return how many of `members` are not remembered."""
+        unseen = members - self._young
+        return len(unseen - self._old) if self._old and unseen else len(unseen)
+
+    def __contains__(self, member: K) -> bool:
+        return member in self._young or member in self._old
+
+    def __len__(self) -> int:
+        return len(self._young) + len(self._old)

@@ -1,0 +1,164 @@
+r"""Canonical JSON (RFC 8785): one text for one value, whatever its key order, spacing or number spelling.
+
+Beyond the RFC, which leaves these open or forbids them:
+integers of any size stay exact decimals; NaN and the infinities are the strings "NaN", "Infinity", "-Infinity"; a lone
+surrogate is its lower-case escape (`\ud800`), as ECMAScript's well-formed JSON.stringify writes it; bytes are base64;
+keys that are no strings are their text; other objects are their `str()`.
+"""
+
+from __future__ import annotations
+
+import base64
+import math
+import re
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from enum import Enum
+from typing import Any
+
+import orjson
+
+MAX_DEPTH = 200
+"""Containers nested deeper than this are signed as the text of their canonical JSON, that is as one string."""
+
+MAX_NODES = 1_000_000
+"""A value with more parts than this (or one that contains itself) has no canonical form."""
+
+_OPTIONS = (
+    orjson.OPT_SORT_KEYS | orjson.OPT_PASSTHROUGH_SUBCLASS | orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_DATETIME
+)
+
+# Where orjson's output may differ from RFC 8785: anything that looks like a fraction or an exponent, `null` (orjson's NaN),
+# and four-byte characters (it sorts keys by code point, the RFC by UTF-16 unit). A match only costs the slower writer.
+_MAYBE_DIFFERENT = re.compile(rb"[0-9][.eE]|null|[\xf0-\xf4]")
+
+
+class NotCanonicalError(ValueError):
+    """The value has no canonical form: it contains itself, or has more than a million parts."""
+
+
+def canonical_json(value: Any) -> bytes:
+    """Return the canonical JSON of `value` as UTF-8.
+
+    Raises:
+        NotCanonicalError: the value is endless or larger than `MAX_NODES` parts.
+    """
+    try:
+        fast = orjson.dumps(value, option=_OPTIONS)
+    except (TypeError, ValueError, RecursionError):
+        return _slow(value)
+    if fast.count(b"[") + fast.count(b"{") > MAX_DEPTH or _MAYBE_DIFFERENT.search(fast):
+        return _slow(value)
+    return fast
+
+
+def _slow(value: Any) -> bytes:
+    text, depth = _write(value)
+    if depth > MAX_DEPTH:
+        text = _string(text)
+    return text.encode()
+
+
+def _write(value: Any) -> tuple[str, int]:
+    """Write without recursion, so that depth is bounded by `MAX_NODES` only; returns the text and the depth seen."""
+    out: list[str] = []
+    stack: list[tuple[Any, int, bool]] = [(value, 0, False)]
+    nodes = deepest = 0
+    while stack:
+        item, depth, is_text = stack.pop()
+        if is_text:
+            out.append(item)
+            continue
+        nodes += 1
+        if nodes > MAX_NODES:
+            raise NotCanonicalError("the value contains itself or has more than a million parts")
+        if isinstance(item, Enum):
+            item = item.value
+        if isinstance(item, Mapping):
+            deepest = max(deepest, depth + 1)
+            stack.append(("}", 0, True))
+            members = sorted(((_key(key), member) for key, member in item.items()), key=_utf16, reverse=True)
+            for index, (key, member) in enumerate(members):
+                stack.append((member, depth + 1, False))
+                comma = "" if index == len(members) - 1 else ","
+                stack.append((f"{comma}{_string(key)}:", 0, True))
+            out.append("{")
+        elif isinstance(item, Sequence | set | frozenset) and not isinstance(item, str | bytes | bytearray):
+            deepest = max(deepest, depth + 1)
+            parts = item if isinstance(item, Sequence) else sorted(item, key=repr)
+            stack.append(("]", 0, True))
+            for index in range(len(parts) - 1, -1, -1):
+                stack.append((parts[index], depth + 1, False))
+                if index:
+                    stack.append((",", 0, True))
+            out.append("[")
+        else:
+            out.append(_scalar(item))
+    return "".join(out), deepest
+
+
+def _scalar(value: Any) -> str:
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return _string(value)
+    if isinstance(value, int):
+        return _integer(value)
+    if isinstance(value, float):
+        return _number(value)
+    if isinstance(value, bytes | bytearray):
+        return _string(base64.b64encode(value).decode())
+    return _string(str(value))
+
+
+def _key(key: Any) -> str:
+    return key if isinstance(key, str) else str(key)
+
+
+def _utf16(member: tuple[str, Any]) -> bytes:
+    return member[0].encode("utf-16-be", "surrogatepass")
+
+
+def _string(text: str) -> str:
+    try:
+        return orjson.dumps(str(text)).decode()
+    except (TypeError, ValueError):
+        # A lone surrogate: write everything else as usual and the surrogate as its escape.
+        pieces = re.split(r"([\ud800-\udfff])", text)
+        inner = (
+            f"\\u{ord(piece):04x}" if len(piece) == 1 and "\ud800" <= piece <= "\udfff" else orjson.dumps(piece).decode()[1:-1]
+            for piece in pieces
+        )
+        return f'"{"".join(inner)}"'
+
+
+def _integer(value: int) -> str:
+    try:
+        return str(value)
+    except ValueError:
+        # Python refuses to print integers beyond 4,300 digits; their hexadecimal text is as exact.
+        return _string(hex(value))
+
+
+def _number(value: float) -> str:
+    """Write a double as ECMAScript does (ECMA-262 section 6.1.6.1.20), which RFC 8785 section 3.2.2.3 asks for."""
+    if math.isnan(value):
+        return '"NaN"'
+    if math.isinf(value):
+        return '"Infinity"' if value > 0 else '"-Infinity"'
+    if value == 0:
+        return "0"
+    sign = "-" if value < 0 else ""
+    _, digit_tuple, exponent = Decimal(repr(abs(value))).normalize().as_tuple()
+    digits = "".join(map(str, digit_tuple))
+    point = len(digits) + int(exponent)
+    if len(digits) <= point <= 21:
+        return f"{sign}{digits}{'0' * (point - len(digits))}"
+    if 0 < point <= 21:
+        return f"{sign}{digits[:point]}.{digits[point:]}"
+    if -6 < point <= 0:
+        return f"{sign}0.{'0' * -point}{digits}"
+    fraction = f".{digits[1:]}" if len(digits) > 1 else ""
+    return f"{sign}{digits[0]}{fraction}e{'+' if point > 0 else '-'}{abs(point - 1)}"

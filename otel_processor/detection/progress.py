@@ -1,0 +1,75 @@
+"""Whether a tool call brought anything new to its agent."""
+
+from __future__ import annotations
+
+from otel_processor.detection.bounded import RecentMap, RecentSet
+from otel_processor.detection.fingerprint import changed_chars
+from otel_processor.model import Call, Effect
+from otel_processor.policy import Policy
+
+# Bounds of what one agent of one run remembers, about 1 MB together at the most.
+_FINGERPRINTS = 2_048
+_WORDS = 8_192
+_SKETCHES = 64
+_SIGNATURES = 2_048
+
+
+class Novelty:
+    """What an agent has seen in this run; owned by its `AgentState`."""
+
+    __slots__ = ("_done", "_fingerprints", "_last_sketch", "_words")
+
+    def __init__(self) -> None:
+        self._fingerprints: RecentSet[str] = RecentSet(_FINGERPRINTS)
+        self._words: RecentSet[int] = RecentSet(_WORDS)
+        self._last_sketch: RecentMap[str, frozenset[int]] = RecentMap(_SKETCHES)
+        self._done: RecentSet[str] = RecentSet(_SIGNATURES)
+
+    def judge(self, call: Call, policy: Policy, *, since_change: int) -> bool | None:
+        """Say whether the call is progress (True), flat (False) or unknown (None), and remember what it brought.
+
+        What the agent declared wins. An error is flat. A successful write of something not written before is progress
+        whatever it answers. Otherwise the result must be one that was not seen, and either enough of its words are new
+        to the run or it differs enough from what the same call brought last. A call that may have changed something (a
+        shell command says nothing when it succeeds), or that looks anew after a change (the same tests after an edit), is
+        unknown, not flat; so is its failure when it says something that was not said before (a test's non-zero exit).
+
+        Args:
+            call: the tool call.
+            policy: the thresholds.
+            since_change: how often this very call was made since something changed, this time not counted.
+        """
+        was_said = call.evidence is None or call.evidence.fingerprint in self._fingerprints
+        moved = self._brought_news(call, policy)
+        is_first = self.is_first(call)
+        if call.signature is not None:
+            self._done.add((call.signature,))
+        if call.reading.progress_declared is not None:
+            return call.reading.progress_declared
+        may_be_work = call.effect is Effect.UNKNOWN and call.signature is not None and since_change == 0
+        if call.reading.is_error:
+            return None if may_be_work and not was_said else False
+        if call.effect is Effect.WRITE and is_first:
+            return True
+        return None if may_be_work and not moved else moved
+
+    def is_first(self, call: Call) -> bool:
+        """Return whether this agent has not made this very call before in the run."""
+        return call.signature is not None and call.signature not in self._done
+
+    def _brought_news(self, call: Call, policy: Policy) -> bool | None:
+        evidence = call.evidence
+        if evidence is None:
+            return None
+        if evidence.fingerprint in self._fingerprints:
+            return False
+        self._fingerprints.add((evidence.fingerprint,))
+        new_words = self._words.count_new(evidence.sketch)
+        self._words.add(evidence.sketch)
+        moved = new_words > 0 and new_words >= policy.min_new_share * len(evidence.sketch)
+        if call.signature is not None:
+            last = self._last_sketch.get(call.signature)
+            if not moved and last is not None:
+                moved = changed_chars(evidence.sketch, last) > policy.min_changed_chars
+            self._last_sketch.put(call.signature, evidence.sketch)
+        return moved

@@ -1,0 +1,164 @@
+"""What one run has done so far, bounded in memory, and what each further call means for it."""
+
+from __future__ import annotations
+
+from otel_processor.detection.bounded import RecentMap
+from otel_processor.detection.hard_loop import find_hard_loop
+from otel_processor.detection.no_progress import find_no_progress
+from otel_processor.detection.progress import Novelty
+from otel_processor.detection.repeats import RepeatCounter, Repeats
+from otel_processor.model import Action, Call, CallOutcome, Effect, ErrorClass, Pattern, Role, Verdict
+from otel_processor.policy import Policy
+
+_AGENTS = 64
+_REMEMBERED = 8
+_GRAVITY = (Action.CONTINUE, Action.NUDGE, Action.COMPRESS, Action.STOP)
+
+
+class AgentState:
+    """The counters of one agent of a run: two sub-agents that make the same first call do not repeat each other."""
+
+    __slots__ = ("flat_spans", "flat_steps", "flat_tools", "novelty", "repeats", "step", "step_counted", "step_moved", "streak")
+
+    def __init__(self) -> None:
+        self.novelty = Novelty()
+        self.repeats = RepeatCounter()
+        self.step = 0
+        self.step_moved = False
+        self.step_counted = False
+        self.streak = 0
+        self.flat_steps: list[int] = []
+        self.flat_spans: list[str] = []
+        self.flat_tools: list[str] = []
+
+    def enter(self, step: int) -> None:
+        """Begin a step; the one before is closed."""
+        self.step = step
+        self.step_moved = self.step_counted = False
+
+    def note_flat(self, call: Call) -> None:
+        """Count the current step as flat, once, unless another of its calls moved."""
+        if self.step_moved:
+            return
+        if not self.step_counted:
+            self.step_counted = True
+            self.streak += 1
+            self.flat_steps = [*self.flat_steps, self.step][-_REMEMBERED:]
+        self.flat_spans = [*self.flat_spans, call.span_id][-_REMEMBERED:]
+        self.flat_tools = [*self.flat_tools, call.reading.tool or "a tool"][-_REMEMBERED:]
+
+    def note_moved(self) -> None:
+        """End the streak."""
+        self.step_moved = True
+        self.streak = 0
+        self.flat_steps, self.flat_spans, self.flat_tools = [], [], []
+
+
+class RunState:
+    """One run, fed call by call in logical order. Not thread-safe: its owner holds the lock.
+
+    Memory is bounded by the limits of its parts (about 1 MB for each of at most 64 agents that are remembered), and the
+    work per call does not depend on how long the run is.
+    """
+
+    __slots__ = ("_agents", "_open", "_policy", "saw_model", "steps")
+
+    def __init__(self, policy: Policy) -> None:
+        self._policy = policy
+        self._agents: RecentMap[str, AgentState] = RecentMap(_AGENTS)
+        self._open: dict[Pattern, tuple[str, Verdict]] = {}
+        self.steps = 0
+        self.saw_model = False
+
+    def rename_agent(self, old: str, new: str) -> None:
+        """Carry an agent's counters on under another name, once its name is known."""
+        state = self._agents.pop(old)
+        if state is not None:
+            self._agents.put(new, state)
+        self._open = {pattern: (new if owner == old else owner, verdict) for pattern, (owner, verdict) in self._open.items()}
+
+    def observe(self, call: Call) -> CallOutcome:
+        """Take in the next call and say what it means."""
+        agent = self._agents.get(call.agent)
+        if agent is None:
+            agent = AgentState()
+            self._agents.put(call.agent, agent)
+        if call.kind is Role.MODEL:
+            self.saw_model = True
+            self.steps += 1
+            agent.enter(self.steps)
+            return CallOutcome(step=self.steps, progress=None, repeats=None, flat_steps=agent.streak, standing=self._standing())
+        if not self.saw_model or agent.step == 0:
+            # No model calls are recorded (for this agent): each tool call is a step of its own.
+            self.steps += 1
+            agent.enter(self.steps)
+            outcome = self._tool_call(agent, call)
+            agent.step = 0
+            return outcome
+        return self._tool_call(agent, call)
+
+    def _tool_call(self, agent: AgentState, call: Call) -> CallOutcome:
+        may_change = call.effect is Effect.UNKNOWN and not call.reading.is_error and agent.novelty.is_first(call)
+        progress = agent.novelty.judge(call, self._policy, since_change=agent.repeats.count(call.signature))
+        repeats: Repeats | None = None
+        if self._is_tolerated(agent, call):
+            progress = None
+            if call.signature is not None:
+                repeats = agent.repeats.saw_tolerated(call.signature, agent.step, call.span_id)
+        else:
+            if progress or may_change:
+                # Doing something different may have changed what the same call answers: test, edit, test is work.
+                agent.repeats.something_changed()
+            if call.signature is not None:
+                repeats = agent.repeats.saw(call.signature, agent.step, call.span_id)
+        resolved: tuple[Pattern, ...] = ()
+        if progress is True:
+            agent.note_moved()
+            resolved = self._resolve(call.agent)
+        elif progress is False:
+            agent.note_flat(call)
+        new = self._verdicts(agent, call, progress, repeats)
+        return CallOutcome(
+            step=agent.step,
+            progress=progress,
+            repeats=None if repeats is None else max(repeats.count, 1),
+            flat_steps=agent.streak,
+            verdicts=new,
+            standing=self._standing(),
+            resolved=resolved,
+        )
+
+    def _is_tolerated(self, agent: AgentState, call: Call) -> bool:
+        if call.error_class is not ErrorClass.TRANSIENT or call.reading.progress_declared is not None:
+            return False
+        return call.signature is None or agent.repeats.tolerated(call.signature) < self._policy.transient_tolerance
+
+    def _verdicts(self, agent: AgentState, call: Call, progress: bool | None, repeats: Repeats | None) -> tuple[Verdict, ...]:
+        found = []
+        if repeats is not None and not repeats.tolerated:
+            found.append(find_hard_loop(call, progress, repeats, self._policy))
+        if progress is False:
+            found.append(find_no_progress(agent.streak, agent.flat_steps, agent.flat_spans, agent.flat_tools, self._policy))
+        return tuple(verdict for verdict in found if verdict is not None and self._opens(call.agent, verdict))
+
+    def _opens(self, agent: str, verdict: Verdict) -> bool:
+        """Keep the verdict; it is told when nothing of its pattern is open yet, or when it became graver."""
+        known = self._open.get(verdict.pattern)
+        if known is not None and _GRAVITY.index(known[1].action) >= _GRAVITY.index(verdict.action):
+            return False
+        self._open[verdict.pattern] = (agent, verdict)
+        return True
+
+    def _resolve(self, agent: str) -> tuple[Pattern, ...]:
+        over = tuple(pattern for pattern, (owner, _) in self._open.items() if owner == agent)
+        for pattern in over:
+            del self._open[pattern]
+        return over
+
+    def _standing(self) -> Verdict | None:
+        return max((verdict for _, verdict in self._open.values()), key=lambda v: _GRAVITY.index(v.action), default=None)
+
+    @property
+    def open_patterns(self) -> tuple[Pattern, ...]:
+        """Patterns whose verdict is not resolved."""
+        return tuple(self._open)

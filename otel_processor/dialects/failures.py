@@ -1,0 +1,142 @@
+"""Whether an operation failed, in every shape in which writers say so."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from otel_processor.dialects import names
+from otel_processor.dialects.values import text_of, word
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from otel_processor.model import Attributes, SpanFacts
+
+MAX_MESSAGE_CHARS: Final = 4_000
+
+_BAD_STATES: Final = frozenset({"error", "failed", "failure", "exception"})
+
+_FAILURE_TEXTS: Final = (
+    ("openai_agents", re.compile(r"An error occurred while running the tool")),
+    ("agno", re.compile(r"(?:\w+\()?status='(?:failure|failed|error)'")),
+)
+"""Writers that hand the model a text in place of an exception: part of the scope's name, how such a text begins."""
+
+_REPR_ERROR: Final = re.compile(r"""\berror=('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")""", re.DOTALL)
+_TRACEBACK: Final = "Traceback (most recent call last)"
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why an operation failed, as far as it is told."""
+
+    type: str | None
+    message: str | None
+
+
+def find_failure(span: SpanFacts, state_keys: Iterable[str], result: Any, *, result_failed: bool = False) -> Failure | None:
+    """The failure that a span tells of, or None when it went well as far as one can see.
+
+    A result that merely mentions an error is none: only its shape counts, or how a known writer words it.
+    """
+    attributes = span.attributes
+    status = span.status
+    exception = _exception(span) if span.events else None
+    told_by_result = _failed_result(span.scope, result)
+    failed = (
+        status == "ERROR"
+        or result_failed
+        or told_by_result
+        # An exception that was recorded and overcome stands on spans whose status was then set to OK.
+        or (exception is not None and status != "OK")
+        or bool(attributes.get(names.ERROR_TYPE))
+        or _bad_state(attributes, state_keys)
+    )
+    if not failed:
+        return None
+    return Failure(
+        _type(attributes, exception),
+        _message(span, exception, result if told_by_result or result_failed or isinstance(result, str) else None),
+    )
+
+
+def _exception(span: SpanFacts) -> Attributes | None:
+    for event in reversed(span.events):
+        if event.name == names.EXCEPTION_EVENT:
+            return event.attributes or {}
+    return None
+
+
+def _bad_state(attributes: Attributes, state_keys: Iterable[str]) -> bool:
+    for key in state_keys:
+        state = attributes.get(key)
+        if isinstance(state, str) and state.lower() in _BAD_STATES:
+            return True
+    return False
+
+
+def _failed_result(scope: str, result: Any) -> bool:
+    if isinstance(result, dict):
+        return _failed_object(result)
+    if isinstance(result, str):
+        return any(part in scope and start.match(result) for part, start in _FAILURE_TEXTS)
+    return False
+
+
+def _failed_object(result: Mapping[str, Any]) -> bool:
+    status = result.get("status")
+    if isinstance(status, str) and status.lower() == "error":
+        return True
+    if result.get("is_error") is True or result.get("isError") is True:
+        return True
+    return bool(result.get("error")) and (len(result) == 1 or result.get("success") is False)
+
+
+def _type(attributes: Attributes, exception: Attributes | None) -> str | None:
+    told = word(exception.get(names.EXCEPTION_TYPE)) if exception else None
+    if told is None:
+        told = word(attributes.get(names.ERROR_TYPE))
+    # Some writers put the whole message where the type belongs.
+    return told if told is not None and " " not in told else None
+
+
+def _message(span: SpanFacts, exception: Attributes | None, result: Any) -> str | None:
+    attributes = span.attributes
+    candidates = (
+        exception.get(names.EXCEPTION_MESSAGE) if exception else None,
+        span.status_message,
+        attributes.get(names.ERROR),
+        attributes.get(names.ERROR_MESSAGE),
+        attributes.get(names.ERROR_TYPE),
+        _message_of_result(result),
+    )
+    for candidate in candidates:
+        message = _readable(candidate)
+        if message is not None:
+            return message[:MAX_MESSAGE_CHARS]
+    return None
+
+
+def _readable(told: Any) -> str | None:
+    """A message that says something: of a traceback the last line, and no bare `ValueError:` with nothing behind it."""
+    message = word(told) if isinstance(told, str) else None
+    if message is None:
+        return None
+    if _TRACEBACK in message:
+        message = message.rpartition("\n")[2].strip()
+    return None if message.endswith(":") and " " not in message else message
+
+
+def _message_of_result(result: Any) -> str | None:
+    if isinstance(result, dict):
+        for key in ("error_message", "errorMessage", "error", "message"):
+            told = result.get(key)
+            if isinstance(told, dict):
+                told = told.get("message")
+            if isinstance(told, str) and told:
+                return told
+    elif isinstance(result, str) and (found := _REPR_ERROR.search(result[:MAX_MESSAGE_CHARS])):
+        return found[1][1:-1]
+    return text_of(result)

@@ -1,0 +1,246 @@
+"""OpenTelemetry GenAI semantic conventions, from their first release to the latest, and those who write by them.
+
+Source: open-telemetry/semantic-conventions `docs/gen-ai`, later open-telemetry/semantic-conventions-genai; events of
+1.27 and before (`gen_ai.content.*`), of 1.28 to 1.36 (`gen_ai.choice`, `gen_ai.tool.message`) and since.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from otel_processor.dialects import names
+from otel_processor.dialects.dialect import Dialect, Fields, Table
+from otel_processor.dialects.finish import first_reason
+from otel_processor.dialects.messages import read_messages
+from otel_processor.dialects.values import decode_structure, first_content, word
+from otel_processor.model import Attributes, Role, SpanFacts
+
+_ROLES: Final = {
+    "execute_tool": Role.TOOL,
+    "tool_call": Role.TOOL,
+    "chat": Role.MODEL,
+    "generate_content": Role.MODEL,
+    "text_completion": Role.MODEL,
+    "llm_call": Role.MODEL,
+    "invoke_agent": Role.AGENT,
+    "invoke_workflow": Role.WORKFLOW,
+    "create_agent": Role.OTHER,
+    "plan": Role.OTHER,
+    "embeddings": Role.OTHER,
+    "retrieval": Role.OTHER,
+    "agent_step": Role.OTHER,
+    "execute_task": Role.OTHER,
+    "chain": Role.OTHER,
+}
+
+_AGENT: Final = {"agent": (names.AGENT_NAME, names.PYDANTIC_AGENT_NAME)}
+_WORKFLOW: Final = {"agent": (names.WORKFLOW_NAME, names.AGENT_NAME)}
+_CONVERSATION: Final = {"conversation_id": (names.CONVERSATION_ID, names.SESSION_ID)}
+
+_MODEL_WORDS: Final = {
+    "model": (names.RESPONSE_MODEL, names.REQUEST_MODEL),
+    "provider": (names.PROVIDER, names.SYSTEM),
+}
+_COUNTS: Final = {
+    # The conventions count cached tokens as input and reasoning as output.
+    "input_tokens": (names.INPUT_TOKENS, names.PROMPT_TOKENS),
+    "output_tokens": (names.OUTPUT_TOKENS, names.COMPLETION_TOKENS),
+    "cache_read_tokens": (
+        names.CACHE_READ_TOKENS,
+        names.CACHE_READ_TOKENS_FLAT,
+        names.CACHE_READ_TOKENS_DETAIL,
+        names.INPUT_CACHED_TOKENS,
+        names.INPUT_TOKENS_CACHED,
+    ),
+    "cache_write_tokens": (
+        names.CACHE_WRITE_TOKENS,
+        names.CACHE_CREATION_TOKENS,
+        names.CACHE_CREATION_TOKENS_FLAT,
+        names.CACHE_WRITE_TOKENS_FLAT,
+        names.CACHE_WRITE_TOKENS_DETAIL,
+    ),
+    "reasoning_tokens": (
+        names.REASONING_TOKENS,
+        names.REASONING_TOKENS_FLAT,
+        names.REASONING_TOKENS_DETAIL,
+        names.OUTPUT_TOKENS_REASONING,
+    ),
+}
+_AGGREGATES: Final = {
+    "input_tokens": names.AGGREGATED_INPUT_TOKENS,
+    "output_tokens": names.AGGREGATED_OUTPUT_TOKENS,
+    "cache_read_tokens": names.AGGREGATED_CACHE_READ_TOKENS,
+    "cache_write_tokens": names.AGGREGATED_CACHE_WRITE_TOKENS,
+    "reasoning_tokens": names.AGGREGATED_REASONING_TOKENS,
+}
+_TOTALS: Final = {name: (aggregate, *_COUNTS[name]) for name, aggregate in _AGGREGATES.items()}
+_COST: Final = {"cost_usd": (names.OPERATION_COST, names.USAGE_COST, names.USAGE_TOTAL_COST)}
+
+_TOOL_WORDS: Final = {"tool": (names.TOOL_NAME,), "call_id": (names.TOOL_CALL_ID, names.TOOL_CALL_ID_FLAT)}
+
+_TABLES: Final = {
+    Role.TOOL: Table.of(words=_TOOL_WORDS | _AGENT | _CONVERSATION),
+    Role.MODEL: Table.of(words=_MODEL_WORDS | _AGENT | _CONVERSATION, counts=_COUNTS, amounts=_COST),
+    Role.AGENT: Table.of(words=_MODEL_WORDS | _AGENT | _CONVERSATION, counts=_TOTALS, amounts=_COST),
+    Role.WORKFLOW: Table.of(words=_MODEL_WORDS | _WORKFLOW | _CONVERSATION, counts=_TOTALS, amounts=_COST),
+    Role.OTHER: Table.of(words=_AGENT | _CONVERSATION),
+}
+
+_ARGUMENTS: Final = (names.TOOL_ARGUMENTS, names.PYDANTIC_TOOL_ARGUMENTS, names.TOOL_INPUT, names.PROMPT)
+_RESULT: Final = (names.TOOL_RESULT, names.PYDANTIC_TOOL_RESPONSE, names.TOOL_OUTPUT, names.COMPLETION)
+_FINISH: Final = (names.FINISH_REASONS, names.FINISH_REASON, names.ANTHROPIC_STOP_REASON)
+
+
+def _role(span: SpanFacts) -> Role | None:
+    operation = word(span.attributes.get(names.OPERATION))
+    return _ROLES.get(operation) if operation else None
+
+
+def _guess(span: SpanFacts) -> Role | None:
+    attributes = span.attributes
+    if word(attributes.get(names.OPERATION)):
+        return None
+    if attributes.get(names.TOOL_NAME) is not None:
+        return Role.TOOL if _is_tool_without_operation(span) else None
+    if span.scope == names.PYDANTIC_SCOPE and span.name == "agent run":
+        return Role.AGENT
+    return Role.MODEL if attributes.get(names.REQUEST_MODEL) is not None else None
+
+
+def _is_tool_without_operation(span: SpanFacts) -> bool:
+    attributes = span.attributes
+    if span.scope == names.PYDANTIC_SCOPE or attributes.get(names.MCP_METHOD) == "tools/call":
+        return True
+    return attributes.get(names.TOOL_ARGUMENTS) is not None or attributes.get(names.TOOL_RESULT) is not None
+
+
+def _fields(span: SpanFacts, role: Role) -> Fields:
+    attributes = span.attributes
+    found = _TABLES[role].read(attributes)
+    if role is Role.TOOL:
+        _add_content(found, span, attributes)
+    elif role is Role.MODEL:
+        _add_answer(found, span, attributes)
+    elif role.is_task_root:
+        _add_finish(found, attributes)
+        if "finish_reason" not in found and span.events:
+            _add_missing(found, {"finish_reason": _event_content(span, names.CHOICE_EVENT, names.EVENT_FINISH_REASON)})
+    if found.get("agent") == "OpenAI Agent":
+        # What one writer puts on every span in place of the agent's name.
+        del found["agent"]
+    return found
+
+
+def _add_finish(found: Fields, attributes: Attributes) -> None:
+    for key in _FINISH:
+        value = attributes.get(key)
+        if value is not None and (reason := first_reason(value)) is not None:
+            found["finish_reason"] = reason
+            return
+
+
+def _add_missing(found: Fields, more: Fields) -> None:
+    for name, value in more.items():
+        if value is not None and value not in ("", ()) and name not in found:
+            found[name] = value
+
+
+def _add_content(found: Fields, span: SpanFacts, attributes: Attributes) -> None:
+    arguments = first_content(attributes, _ARGUMENTS)
+    result = first_content(attributes, _RESULT)
+    if arguments is None and span.events:
+        arguments = _event_content(span, names.TOOL_MESSAGE_EVENT, names.EVENT_CONTENT)
+        if arguments is None:
+            arguments = _part_of_details(span, names.INPUT_MESSAGES, "tool_call", "arguments")
+    if result is None and span.events:
+        result = _event_content(span, names.CHOICE_EVENT, names.EVENT_MESSAGE)
+        if result is None:
+            result = _part_of_details(span, names.OUTPUT_MESSAGES, "tool_call_response", "response")
+    if arguments is not None:
+        found["arguments"] = arguments
+    if result is not None:
+        found["result"] = result
+
+
+def _add_answer(found: Fields, span: SpanFacts, attributes: Attributes) -> None:
+    _add_finish(found, attributes)
+    messages = attributes.get(names.OUTPUT_MESSAGES)
+    if messages is None:
+        messages = attributes.get(names.COMPLETION)
+    if messages is None and span.events:
+        messages = _message_in_events(span)
+    if messages is None and span.scope == names.PYDANTIC_SCOPE:
+        messages = _message_in_list(attributes.get(names.PYDANTIC_EVENTS))
+    if messages is not None:
+        _add_missing(found, read_messages(messages).fields())
+    if "finish_reason" not in found and span.events:
+        _add_missing(found, {"finish_reason": _event_content(span, names.CHOICE_EVENT, names.EVENT_FINISH_REASON)})
+    _add_missing(found, {"reasoning": word(attributes.get(names.REASONING_CONTENT))})
+
+
+def _message_in_events(span: SpanFacts) -> Any:
+    for event, key in (
+        (names.DETAILS_EVENT, names.OUTPUT_MESSAGES),
+        (names.CHOICE_EVENT, names.EVENT_MESSAGE),
+        (names.CHOICE_EVENT, names.EVENT_CONTENT),
+        (names.COMPLETION_EVENT, names.COMPLETION),
+    ):
+        value = _event_content(span, event, key)
+        if value is not None:
+            return value
+    return None
+
+
+def _message_in_list(events: Any) -> Any:
+    """The answer among events that were written as one JSON attribute."""
+    listed = decode_structure(events)
+    if isinstance(listed, list):
+        for event in reversed(listed):
+            if isinstance(event, dict) and event.get(names.EVENT_NAME) == names.CHOICE_EVENT:
+                return [event]
+    return None
+
+
+def _event_content(span: SpanFacts, event_name: str, key: str) -> Any:
+    for event in reversed(span.events):
+        if event.name == event_name:
+            value = (event.attributes or {}).get(key)
+            if value is not None and value != "":
+                return value
+    return None
+
+
+def _part_of_details(span: SpanFacts, key: str, part_type: str, part_key: str) -> Any:
+    """What a tool was asked, or answered, in the messages of an operation-details event."""
+    messages = decode_structure(_event_content(span, names.DETAILS_EVENT, key))
+    for message in messages if isinstance(messages, list) else ():
+        parts = message.get("parts") if isinstance(message, dict) else None
+        for part in parts if isinstance(parts, list) else ():
+            if isinstance(part, dict) and part.get("type") == part_type:
+                return part.get(part_key)
+    return None
+
+
+GENAI: Final = Dialect(
+    name="genai",
+    markers=frozenset(
+        {
+            names.OPERATION,
+            names.TOOL_NAME,
+            names.TOOL_ARGUMENTS,
+            names.TOOL_RESULT,
+            names.OUTPUT_MESSAGES,
+            names.REQUEST_MODEL,
+            names.RESPONSE_MODEL,
+            names.AGENT_NAME,
+            names.CONVERSATION_ID,
+            names.INPUT_TOKENS,
+            names.PROMPT_TOKENS,
+        }
+    ),
+    scopes=frozenset({names.PYDANTIC_SCOPE}),
+    role=_role,
+    guess=_guess,
+    fields=_fields,
+    state_keys=(names.TOOL_STATUS, names.TOOL_STATUS_OLD, names.TASK_STATUS),
+)

@@ -1,0 +1,205 @@
+"""What a model said: text, reasoning and requested tool calls, out of messages in the shapes that writers use.
+
+Shapes: GenAI messages with parts, chat-completion messages with `tool_calls`, Bedrock content blocks, and messages
+flattened into one attribute per leaf (OpenInference, older Traceloop). Work and memory are bounded.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Final
+
+from otel_processor.dialects.values import decode, decode_structure, word
+from otel_processor.model import Attributes, RequestedCall
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+MAX_TEXT_CHARS: Final = 20_000
+MAX_PARTS: Final = 256
+_MAX_FLAT_KEYS: Final = 2_048
+_MAX_NESTING: Final = 6
+
+_MESSAGE_KEYS: Final = frozenset({"role", "parts", "tool_calls", "message"})
+_NOT_THE_MODEL: Final = frozenset({"tool", "user", "system", "developer"})
+_REASONING_TYPES: Final = frozenset({"reasoning", "thinking", "reasoningContent"})
+_CALL_TYPES: Final = frozenset({"tool_call", "tool_use", "function_call", "toolUse"})
+_TEXT_KEYS: Final = ("content", "text", "reasoning", "thinking", "reasoningText")
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What a model answered."""
+
+    text: str | None
+    reasoning: str | None
+    requested: tuple[RequestedCall, ...]
+    finish_reason: Any
+
+    def fields(self) -> dict[str, Any]:
+        """The fields of `Reading` that were told."""
+        told = {"text": self.text, "reasoning": self.reasoning, "requested": self.requested, "finish_reason": self.finish_reason}
+        return {name: value for name, value in told.items() if value}
+
+
+@dataclass(slots=True)
+class _Answer:
+    """Collects an answer part by part."""
+
+    texts: list[str] = field(default_factory=list)
+    thoughts: list[str] = field(default_factory=list)
+    calls: list[RequestedCall] = field(default_factory=list)
+    finish_reason: Any = None
+
+    def said(self) -> Said:
+        return Said(_joined(self.texts), _joined(self.thoughts), tuple(self.calls), self.finish_reason)
+
+
+def _joined(texts: list[str]) -> str | None:
+    return "\n".join(texts)[:MAX_TEXT_CHARS] if texts else None
+
+
+def read_messages(value: Any) -> Said:
+    """Read messages that a model produced, given as a structure or as JSON text; a plain text is what was said."""
+    answer = _Answer()
+    messages = decode_structure(value)
+    if isinstance(messages, list) and messages and not any(isinstance(m, dict) and _is_message(m) for m in islice(messages, 8)):
+        messages = [{"content": messages}]
+    for message in islice(messages if isinstance(messages, list) else [messages], MAX_PARTS):
+        _take_message(answer, message)
+    return answer.said()
+
+
+def _is_message(value: dict[str, Any]) -> bool:
+    return not _MESSAGE_KEYS.isdisjoint(value)
+
+
+def _take_message(answer: _Answer, message: Any) -> None:
+    if isinstance(message, str):
+        _add_text(answer.texts, message)
+    if not isinstance(message, dict) or str(message.get("role")) in _NOT_THE_MODEL:
+        return
+    if isinstance(message.get("message"), dict):
+        _take_message(answer, message["message"])
+    for body in (message.get("parts"), message.get("content")):
+        if isinstance(body, list):
+            for part in islice(body, MAX_PARTS):
+                _take_part(answer, part)
+        else:
+            _add_text(answer.texts, body)
+    _add_text(answer.thoughts, message.get("reasoning_content"))
+    calls = message.get("tool_calls")
+    if isinstance(calls, list):
+        for call in islice(calls, MAX_PARTS):
+            _take_call(answer, call)
+    answer.finish_reason = message.get("finish_reason") or answer.finish_reason
+
+
+def _take_part(answer: _Answer, part: Any) -> None:
+    if isinstance(part, str):
+        _add_text(answer.texts, part)
+    if not isinstance(part, dict):
+        return
+    kind = part.get("type")
+    if not isinstance(kind, str):
+        # Bedrock blocks are named by their one key.
+        kind = next((name for name in ("toolUse", "reasoningContent") if name in part), "text")
+        part = part[kind] if isinstance(part.get(kind), dict) else part
+    if kind in _CALL_TYPES:
+        _take_call(answer, part)
+    elif kind in _REASONING_TYPES or (kind == "text" and part.get("thought") is True):
+        _add_text(answer.thoughts, part)
+    elif kind in {"text", "output_text"}:
+        _add_text(answer.texts, part)
+
+
+def _add_text(into: list[str], value: Any) -> None:
+    text = _text_in(value)
+    if text and len(into) < MAX_PARTS:
+        into.append(text[:MAX_TEXT_CHARS])
+
+
+def _text_in(value: Any, depth: int = 0) -> str | None:
+    """The text somewhere inside a part, whose key differs between writers."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, dict) and depth < _MAX_NESTING:
+        for key in _TEXT_KEYS:
+            if value.get(key):
+                return _text_in(value[key], depth + 1)
+    return None
+
+
+def _take_call(answer: _Answer, call: Any) -> None:
+    if not isinstance(call, dict) or len(answer.calls) >= MAX_PARTS:
+        return
+    function = call.get("function")
+    named = function if isinstance(function, dict) else call
+    tool = word(named.get("name"))
+    if tool is None:
+        return
+    call_id = next((found for key in ("id", "toolUseId", "call_id", "tool_call_id") if (found := word(call.get(key)))), None)
+    arguments = next((named[key] for key in ("arguments", "input", "args") if named.get(key) is not None), None)
+    answer.calls.append(RequestedCall(call_id, tool, decode(arguments)))
+
+
+def read_flat_messages(attributes: Attributes, prefix: str) -> Said:
+    """Read messages flattened into keys such as `<prefix>0.message.tool_calls.1.tool_call.id`; indexes may have gaps."""
+    answer = _Answer()
+    tree = _tree(attributes, prefix)
+    for message in _in_order(tree):
+        if isinstance(message, dict):
+            _take_message(answer, _whole(message))
+    return answer.said()
+
+
+def _tree(attributes: Attributes, prefix: str) -> dict[str, Any]:
+    """The leaves under a prefix as nested dicts, one level for each part of the key."""
+    root: dict[str, Any] = {}
+    start = len(prefix)
+    flat = [key for key in attributes if isinstance(key, str) and key.startswith(prefix)]
+    for key in islice(flat, _MAX_FLAT_KEYS):
+        *path, leaf = key[start:].split(".", 8)
+        branch = root
+        for step in path:
+            below = branch.get(step)
+            if not isinstance(below, dict):
+                below = branch[step] = {}
+            branch = below
+        branch.setdefault(leaf, attributes[key])
+    return root
+
+
+def _in_order(branch: Any) -> list[Any]:
+    """The values of a level whose keys are indexes."""
+    if not isinstance(branch, dict):
+        return []
+    indexes = sorted((key for key in branch if key.isascii() and key.isdigit()), key=lambda key: (len(key), key))
+    return [branch[index] for index in indexes]
+
+
+def _whole(message: Mapping[str, Any]) -> dict[str, Any]:
+    """A flattened message as the nested one it was."""
+    inner = message.get("message")
+    body = inner if isinstance(inner, dict) else message
+    content = body.get("content")
+    parts = [_inside(part, "message_content") for part in _in_order(body.get("contents"))]
+    if isinstance(content, dict):
+        parts += _in_order(content)
+        content = None
+    calls = [_inside(call, "tool_call") for call in _in_order(body.get("tool_calls"))]
+    legacy = {"name": body.get("function_call_name"), "arguments": body.get("function_call_arguments_json")}
+    return {
+        "role": body.get("role"),
+        "content": content,
+        # Calls repeated among the contents would be counted twice.
+        "parts": [part for part in parts if not (isinstance(part, dict) and calls and part.get("type") in _CALL_TYPES)],
+        "reasoning_content": body.get("reasoning"),
+        "tool_calls": calls or [legacy],
+        "finish_reason": body.get("finish_reason"),
+    }
+
+
+def _inside(value: Any, key: str) -> Any:
+    return value[key] if isinstance(value, dict) and isinstance(value.get(key), dict) else value

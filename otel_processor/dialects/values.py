@@ -1,0 +1,197 @@
+"""Values of attributes as Python values of the type that is wanted, or None: any type may arrive, nothing raises."""
+
+from __future__ import annotations
+
+import base64
+import json
+import math
+import re
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+import orjson
+
+if TYPE_CHECKING:
+    from otel_processor.model import Attributes
+
+MAX_JSON_CHARS: Final = 262_144
+"""Longer texts are not looked into: reading a span has to stay cheap whatever a tool returned."""
+
+MAX_DEPTH: Final = 200
+"""Deeper structures are cut here, well before Python's own recursion limit."""
+
+_CUT: Final = "…"
+_INT64_MAX: Final = 2**63 - 1
+
+_JSON_STARTS: Final = frozenset('{["-0123456789tfnNI')
+"""What a JSON value can begin with, NaN and Infinity included: most texts need no parser to see that they are none."""
+
+_LONG_INTEGER: Final = re.compile(r"[0-9]{19}")
+"""Such an integer may not fit 64 bits."""
+
+_PLACEHOLDERS: Final = frozenset({"", "unknown", "<not specified>", "n/a"})
+"""What writers put where they know nothing."""
+
+_TRUE: Final = frozenset({"true", "1", "yes"})
+_FALSE: Final = frozenset({"false", "0", "no"})
+
+NOT_JSON: Final = object()
+"""What `parse_json` answers for a text that holds no JSON."""
+
+
+def parse_json(text: str) -> Any:
+    """The JSON value in a text, or `NOT_JSON`; integers over 64 bits may come out as floats.
+
+    orjson refuses NaN and lone surrogates, both of which agents do write: those go to `json`.
+    """
+    if len(text) > MAX_JSON_CHARS:
+        return NOT_JSON
+    try:
+        return orjson.loads(text)
+    except ValueError:
+        return _parse_leniently(text)
+
+
+def _parse_leniently(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return NOT_JSON
+
+
+def decode(value: Any) -> Any:
+    """Arguments as a JSON value: a JSON text is parsed with every integer exact, any other text stays text."""
+    if not isinstance(value, str):
+        return plain(value)
+    text = value.strip()
+    if text[:1] not in _JSON_STARTS or len(text) > MAX_JSON_CHARS:
+        return text
+    parsed = _parse_leniently(text) if _LONG_INTEGER.search(text) else parse_json(text)
+    return text if parsed is NOT_JSON else parsed
+
+
+def decode_structure(value: Any) -> Any:
+    """Like `decode`, but a text that only happens to be a JSON number or word stays as it was written."""
+    if not isinstance(value, str):
+        return plain(value)
+    start = value.lstrip()[:1] if value[:1].isspace() else value[:1]
+    if start not in {"{", "[", '"'}:
+        return value
+    parsed = parse_json(value)
+    return value if parsed is NOT_JSON else parsed
+
+
+def plain(value: Any, depth: int = 0) -> Any:
+    """Any attribute value as dicts, lists and JSON scalars."""
+    if value is None or isinstance(value, str | bool | int | float):
+        return value
+    if isinstance(value, bytes | bytearray | memoryview):
+        return _text_of_bytes(bytes(value))
+    try:
+        return _CUT if depth >= MAX_DEPTH else _plain_structure(value, depth + 1)
+    except RecursionError:
+        return _CUT
+
+
+def _plain_structure(value: Any, depth: int) -> Any:
+    # Loops and not comprehensions, which would take a frame more for each level.
+    if isinstance(value, Mapping):
+        copied = {}
+        for key, item in value.items():
+            copied[str(key)] = plain(item, depth)
+        return copied
+    if isinstance(value, list | tuple | set | frozenset):
+        items = []
+        for item in value:
+            items.append(plain(item, depth))  # noqa: PERF401
+        return items
+    return str(value)
+
+
+def _text_of_bytes(value: bytes) -> str:
+    try:
+        return value.decode()
+    except UnicodeDecodeError:
+        return base64.b64encode(value).decode("ascii")
+
+
+def text_of(value: Any) -> str | None:
+    """A value as the text that a reader would expect, or None when there is none."""
+    if value is None or isinstance(value, str):
+        return value
+    value = plain(value)
+    if isinstance(value, str):
+        return value
+    try:
+        return json.dumps(value, ensure_ascii=False)
+    except (ValueError, TypeError, RecursionError):
+        return None
+
+
+def word(value: Any) -> str | None:
+    """A name or id; None for anything empty, structured, or put there as a placeholder."""
+    if type(value) is not str:
+        if isinstance(value, bool) or not isinstance(value, str | int | bytes):
+            return None
+        value = _text_of_bytes(value) if isinstance(value, bytes) else str(value)
+    value = value.strip()
+    return None if value.lower() in _PLACEHOLDERS else value
+
+
+def count(value: Any) -> int | None:
+    """A number of tokens: a whole number that is not negative and fits 64 bits."""
+    if type(value) is not int:
+        if isinstance(value, bool) or not isinstance(value, str | int | float):
+            return None
+        if isinstance(value, str):
+            value = value.strip()
+            # Python refuses to convert thousands of digits, and such a number would not fit anyway.
+            if not value.isascii() or not value.isdigit() or len(value) > 19:
+                return None
+        elif isinstance(value, float) and not (math.isfinite(value) and value.is_integer()):
+            return None
+        value = int(value)
+    return value if 0 <= value <= _INT64_MAX else None
+
+
+def amount(value: Any) -> float | None:
+    """An amount of money: finite and not negative."""
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        return None
+    try:
+        number = float(value)
+    except (ValueError, OverflowError):
+        return None
+    return number if math.isfinite(number) and number >= 0 else None
+
+
+def flag(value: Any) -> bool | None:
+    """A yes or no, in any of the spellings that survive an exporter."""
+    if isinstance(value, bool):
+        return value
+    spelled = str(value).strip().lower() if isinstance(value, str | int) else ""
+    if spelled in _TRUE:
+        return True
+    return False if spelled in _FALSE else None
+
+
+def first_word(attributes: Attributes, keys: Iterable[str]) -> str | None:
+    """The first of these attributes that names something."""
+    for key in keys:
+        value = attributes.get(key)
+        if value is not None and (found := word(value)) is not None:
+            return found
+    return None
+
+
+def first_content(attributes: Attributes, keys: Iterable[str]) -> Any:
+    """The first of these attributes that holds something, as written; an empty text when all that was recorded is empty."""
+    blank = None
+    for key in keys:
+        value = attributes.get(key)
+        if value is None:
+            continue
+        if value != "":
+            return value
+        blank = value
+    return blank

@@ -1,0 +1,125 @@
+"""DuckDBSpanExporter: finished spans, calls, runs and alerts into one DuckDB file."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import weakref
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
+
+from otel_processor.detection.bounded import RecentMap
+from otel_processor.exporter.alert_writer import AlertWriter
+from otel_processor.exporter.sdk_records import record_of
+from otel_processor.model import Alert, Reading
+from otel_processor.policy import Policy
+from otel_processor.recording.recorder import Counters, Recorder
+from otel_processor.settings import load_settings
+
+if TYPE_CHECKING:
+    from opentelemetry.sdk.trace import ReadableSpan
+
+_log = logging.getLogger(__name__)
+
+_READINGS = 4_096
+_CLOSING_SECONDS = 10.0
+
+_living: weakref.WeakSet[DuckDBSpanExporter] = weakref.WeakSet()
+
+
+class DuckDBSpanExporter(SpanExporter):
+    """Writes spans, and what they say about agent runs, into a DuckDB file that nobody holds.
+
+    Works behind the SDK's BatchSpanProcessor or alone. When the file cannot be entered, a batch goes to a spool beside it
+    and is taken along by the next write of anybody; only when that fails too are spans dropped, and counted.
+    """
+
+    def __init__(
+        self, db: str | Path | None = None, *, policy: Policy | None = None, busy_timeout_seconds: float | None = None
+    ) -> None:
+        """Set up the exporter; the file is opened with the first batch.
+
+        Args:
+            db: the database file; `$OTEL_PROCESSOR_DB` or `agents.duckdb` when left out.
+            policy: the thresholds that runs are judged by.
+            busy_timeout_seconds: how long a batch waits for whoever holds the file.
+
+        Raises:
+            ConfigError: an environment variable cannot be used.
+        """
+        settings = load_settings()
+        self._timeout = settings.busy_timeout_seconds if busy_timeout_seconds is None else busy_timeout_seconds
+        self._recorder = Recorder(db or settings.db, policy)
+        self._alerts = AlertWriter(self._write_alerts)
+        self._readings: RecentMap[tuple[str, str], Reading] = RecentMap(_READINGS)
+        self._readings_lock = threading.Lock()
+        self._closed = False
+        _living.add(self)
+
+    @property
+    def path(self) -> Path:
+        """The database file."""
+        return self._recorder.path
+
+    @property
+    def counters(self) -> Counters:
+        """What became of the spans so far."""
+        return self._recorder.counters
+
+    def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
+        """Store finished spans; `SUCCESS` once they are in the database or durably in its spool."""
+        if self._closed:
+            return SpanExportResult.FAILURE
+        try:
+            records = [record_of(span) for span in spans]
+            kept = self._recorder.record(records, timeout_seconds=self._timeout, readings=self._taken_readings(records))
+        except Exception:  # noqa: BLE001 - our own bug stays here
+            _log.exception("%d spans could not be stored", len(spans))
+            return SpanExportResult.FAILURE
+        return SpanExportResult.SUCCESS if kept else SpanExportResult.FAILURE
+
+    def tell(self, alert: Alert) -> None:
+        """Store an alert at once, ahead of its span; returns immediately."""
+        self._alerts.put(alert)
+
+    def remember(self, trace_id: str, span_id: str, reading: Reading) -> None:
+        """Keep what the processor read of a span until the span comes, so that it is read once."""
+        with self._readings_lock:
+            self._readings.put((trace_id, span_id), reading)
+
+    def force_flush(self, timeout_millis: int = 30_000) -> bool:
+        """Wait until alerts are stored; spans are, when `export` returns."""
+        return self._alerts.flush(timeout_millis / 1_000)
+
+    def shutdown(self) -> None:
+        """Write what waits, take the spool along if the file can be entered, and close."""
+        if self._closed:
+            return
+        self._closed = True
+        try:
+            self._alerts.close(_CLOSING_SECONDS)
+            self._recorder.fold_spool(timeout_seconds=self._timeout)
+            self._recorder.close()
+        except Exception:  # noqa: BLE001 - our own bug stays here
+            _log.exception("closing %s failed", self.path)
+
+    def _write_alerts(self, alerts: Sequence[Alert]) -> None:
+        try:
+            self._recorder.tell(alerts, timeout_seconds=self._timeout)
+        except Exception:  # noqa: BLE001 - our own bug stays here
+            _log.exception("%d alerts could not be stored", len(alerts))
+
+    def _taken_readings(self, records: Sequence[object]) -> dict[tuple[str, str], Reading]:
+        with self._readings_lock:
+            if not len(self._readings):
+                return {}
+            keys = [(record.trace_id, record.span_id) for record in records]  # type: ignore[attr-defined]
+            return {key: reading for key in keys if (reading := self._readings.pop(key)) is not None}
+
+
+def living_exporters() -> list[DuckDBSpanExporter]:
+    """Return the exporters of this process that are in use."""
+    return [exporter for exporter in _living if not exporter._closed]

@@ -1,0 +1,1 @@
+"""Ingest: telemetry that comes from outside this process, as span records."""

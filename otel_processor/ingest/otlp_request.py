@@ -1,0 +1,180 @@
+"""OTLP/JSON requests as span records: what is malformed is counted and skipped."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from otel_processor.ingest.otlp_values import KINDS, STATUSES, attributes_of, enum_name, field, hex_id, nanoseconds, whole_number
+from otel_processor.model import Attributes, SpanEvent, SpanRecord
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+SERVICE_NAME: Final = "service.name"
+
+_FLAG_REMOTE_KNOWN: Final = 0x100
+_FLAG_REMOTE: Final = 0x200
+
+
+@dataclass(slots=True)
+class Tally:
+    """What was read and what had to be left out."""
+
+    spans: int = 0
+    malformed_spans: int = 0
+    malformed_requests: int = 0
+    """Requests, or lines of a file, that could not be read at all."""
+    other_signals: int = 0
+    """Requests that hold logs or metrics."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Origin:
+    """What all spans of one scope share."""
+
+    service: str
+    resource: Attributes
+    scope: str
+    scope_version: str
+    extra: Mapping[str, Any]
+
+
+def spans_of_request(request: Mapping[str, Any], tally: Tally | None = None) -> Iterator[SpanRecord]:
+    """The spans of one ExportTraceServiceRequest."""
+    tally = Tally() if tally is None else tally
+    for resource_spans in _messages(field(request, "resourceSpans", "resource_spans"), tally):
+        resource_message = resource_spans.get("resource")
+        resource = attributes_of(resource_message.get("attributes")) if isinstance(resource_message, dict) else {}
+        resource_schema = field(resource_spans, "schemaUrl", "schema_url")
+        for scope_spans in _messages(field(resource_spans, "scopeSpans", "scope_spans"), tally):
+            origin = _origin(resource, resource_schema, scope_spans)
+            for message in _messages(scope_spans.get("spans"), tally):
+                span = _span(message, origin)
+                if span is None:
+                    tally.malformed_spans += 1
+                else:
+                    tally.spans += 1
+                    yield span
+
+
+def _messages(values: Any, tally: Tally) -> Iterator[dict[str, Any]]:
+    """The objects of a list; anything else in their place counts as one malformed span."""
+    if values is None:
+        return
+    if not isinstance(values, list):
+        tally.malformed_spans += 1
+        return
+    for value in values:
+        if isinstance(value, dict):
+            yield value
+        else:
+            tally.malformed_spans += 1
+
+
+def _origin(resource: Attributes, resource_schema: Any, scope_spans: Mapping[str, Any]) -> _Origin:
+    scope = scope_spans.get("scope")
+    scope = scope if isinstance(scope, dict) else {}
+    service = resource.get(SERVICE_NAME)
+    extra = {
+        "resource_schema_url": resource_schema,
+        "schema_url": field(scope_spans, "schemaUrl", "schema_url"),
+        "scope_attributes": attributes_of(scope.get("attributes")),
+    }
+    return _Origin(
+        service=service if isinstance(service, str) else "",
+        resource=resource,
+        scope=_text(scope.get("name")),
+        scope_version=_text(scope.get("version")),
+        extra={name: value for name, value in extra.items() if value},
+    )
+
+
+def _span(message: Mapping[str, Any], origin: _Origin) -> SpanRecord | None:
+    trace_id = hex_id(field(message, "traceId", "trace_id"), 16)
+    span_id = hex_id(field(message, "spanId", "span_id"), 8)
+    start_ns = nanoseconds(field(message, "startTimeUnixNano", "start_time_unix_nano"))
+    if trace_id is None or span_id is None or not start_ns:
+        return None
+    try:
+        return _record(message, origin, trace_id, span_id, start_ns)
+    except RecursionError:
+        return None
+
+
+def _record(message: Mapping[str, Any], origin: _Origin, trace_id: str, span_id: str, start_ns: int) -> SpanRecord:
+    status = message.get("status")
+    status = status if isinstance(status, dict) else {}
+    flags = whole_number(message.get("flags"))
+    return SpanRecord(
+        trace_id=trace_id,
+        span_id=span_id,
+        parent_span_id=hex_id(field(message, "parentSpanId", "parent_span_id"), 8),
+        name=_text(message.get("name")),
+        kind=enum_name(message.get("kind"), KINDS, "SPAN_KIND_"),
+        start_ns=start_ns,
+        # A span that was sent before it ended has no end: it then lasted no time.
+        end_ns=nanoseconds(field(message, "endTimeUnixNano", "end_time_unix_nano")) or start_ns,
+        status=enum_name(status.get("code"), STATUSES, "STATUS_CODE_"),
+        status_message=_text(status.get("message")),
+        service=origin.service,
+        scope=origin.scope,
+        scope_version=origin.scope_version,
+        attributes=attributes_of(message.get("attributes")),
+        events=_events(message.get("events"), start_ns),
+        resource=origin.resource,
+        links=_links(message.get("links")),
+        trace_state=_text(field(message, "traceState", "trace_state")),
+        parent_is_remote=bool(flags & _FLAG_REMOTE_KNOWN and flags & _FLAG_REMOTE),
+        extra=_extra(message, origin.extra, flags),
+    )
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _events(values: Any, start_ns: int) -> tuple[SpanEvent, ...]:
+    if not isinstance(values, list) or not values:
+        return ()
+    return tuple(
+        SpanEvent(
+            name=_text(value.get("name")),
+            time_ns=nanoseconds(field(value, "timeUnixNano", "time_unix_nano")) or start_ns,
+            attributes=attributes_of(value.get("attributes")),
+        )
+        for value in values
+        if isinstance(value, dict)
+    )
+
+
+def _links(values: Any) -> tuple[Mapping[str, Any], ...]:
+    if not isinstance(values, list) or not values:
+        return ()
+    links = []
+    for value in values:
+        if not isinstance(value, dict):
+            continue
+        trace_id = hex_id(field(value, "traceId", "trace_id"), 16)
+        span_id = hex_id(field(value, "spanId", "span_id"), 8)
+        if trace_id is None or span_id is None:
+            continue
+        link: dict[str, Any] = {"trace_id": trace_id, "span_id": span_id, "attributes": attributes_of(value.get("attributes"))}
+        if state := _text(field(value, "traceState", "trace_state")):
+            link["trace_state"] = state
+        links.append(link)
+    return tuple(links)
+
+
+_DROPPED: Final = (
+    ("droppedAttributesCount", "dropped_attributes_count"),
+    ("droppedEventsCount", "dropped_events_count"),
+    ("droppedLinksCount", "dropped_links_count"),
+)
+
+
+def _extra(message: Mapping[str, Any], shared: Mapping[str, Any], flags: int) -> Mapping[str, Any]:
+    own = {snake: dropped for name, snake in _DROPPED if (dropped := whole_number(field(message, name, snake)))}
+    if flags:
+        own["flags"] = flags
+    return {**shared, **own} if own else shared

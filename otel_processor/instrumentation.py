@@ -1,0 +1,123 @@
+"""One line that drops everything into an agent."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from opentelemetry import trace
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter
+
+from otel_processor.errors import ConfigError
+from otel_processor.exporter import DuckDBSpanExporter
+from otel_processor.policy import Policy
+from otel_processor.processor import LoopSpanProcessor
+from otel_processor.settings import BATCH_DELAY_MILLIS, DEFAULT_DB
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_OTLP_MISSING = "otlp_endpoint needs the OTLP exporter: pip install 'otel-processor[otlp]'"
+_GRPC_PORT = 4317
+
+
+@dataclass(frozen=True, slots=True)
+class Instrumentation:
+    """What `instrument` set up."""
+
+    tracer_provider: TracerProvider
+    processor: LoopSpanProcessor
+    exporter: DuckDBSpanExporter | None
+    batches: Sequence[BatchSpanProcessor]
+
+    def force_flush(self, timeout_millis: int = 30_000) -> bool:
+        """Store and send all that has ended; return whether it was done in time and nothing was lost."""
+        dropped = self.exporter.counters.dropped if self.exporter is not None else 0
+        done = all([batch.force_flush(timeout_millis) for batch in self.batches])
+        if self.exporter is None:
+            return done
+        return self.exporter.force_flush(timeout_millis) and done and self.exporter.counters.dropped == dropped
+
+    def shutdown(self) -> None:
+        """Flush and stop; the tracer provider stays usable for others."""
+        for batch in self.batches:
+            batch.shutdown()  # type: ignore[no-untyped-call]
+
+
+_known: dict[tuple[int, str, str], Instrumentation] = {}
+_lock = threading.Lock()
+
+
+def instrument(
+    db: str | Path | None = DEFAULT_DB,
+    otlp_endpoint: str | None = None,
+    *,
+    policy: Policy | None = None,
+    tracer_provider: TracerProvider | None = None,
+) -> Instrumentation:
+    """Watch the agents of this process: tag their spans, store them, and send them on.
+
+    Calling it again with the same arguments changes nothing.
+
+    Args:
+        db: the DuckDB file; None stores nothing here.
+        otlp_endpoint: any OTLP backend that the tagged spans go to as well: `http://host:4318` (protobuf over HTTP) or
+            `http://host:4317`, `grpc://host:port` (gRPC).
+        policy: the thresholds; the defaults when left out.
+        tracer_provider: where to add the processors; the global provider when left out, a new one if there is none.
+
+    Raises:
+        ConfigError: neither `db` nor `otlp_endpoint` is given, or the OTLP exporter is not installed.
+    """
+    if db is None and otlp_endpoint is None:
+        raise ConfigError("instrument() has nowhere to put spans: give db=, otlp_endpoint=, or both")
+    with _lock:
+        provider = tracer_provider or _current_provider()
+        key = (id(provider), str(Path(db).absolute()) if db is not None else "", otlp_endpoint or "")
+        if key in _known:
+            return _known[key]
+        exporters: list[SpanExporter] = []
+        store = None
+        if otlp_endpoint is not None:
+            exporters.append(_otlp_exporter(otlp_endpoint))
+        if db is not None:
+            store = DuckDBSpanExporter(db, policy=policy)
+            exporters.append(store)
+        processor = LoopSpanProcessor(
+            policy, on_alert=store.tell if store else None, on_reading=store.remember if store else None
+        )
+        batches = [BatchSpanProcessor(exporter, schedule_delay_millis=BATCH_DELAY_MILLIS) for exporter in exporters]
+        for added in (processor, *batches):
+            provider.add_span_processor(added)
+        _known[key] = Instrumentation(provider, processor, store, tuple(batches))
+        return _known[key]
+
+
+def _current_provider() -> TracerProvider:
+    provider = trace.get_tracer_provider()
+    if isinstance(provider, TracerProvider):
+        return provider
+    made = TracerProvider()
+    trace.set_tracer_provider(made)
+    return made
+
+
+def _otlp_exporter(endpoint: str) -> SpanExporter:
+    if "://" not in endpoint:
+        raise ConfigError(f"otlp_endpoint is {endpoint!r}; write it with its scheme, for example http://127.0.0.1:4318")
+    parts = urlsplit(endpoint)
+    try:
+        if parts.scheme in {"grpc", "grpcs"} or parts.port == _GRPC_PORT:
+            from opentelemetry.exporter.otlp.proto.grpc.trace_exporter import OTLPSpanExporter as GrpcExporter
+
+            scheme = {"grpc": "http", "grpcs": "https"}.get(parts.scheme, parts.scheme)
+            return GrpcExporter(endpoint=f"{scheme}://{parts.netloc}", insecure=scheme == "http")
+        from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter as HttpExporter
+    except ImportError as error:
+        raise ConfigError(_OTLP_MISSING) from error
+    path = parts.path.rstrip("/") or "/v1/traces"
+    return HttpExporter(endpoint=f"{parts.scheme}://{parts.netloc}{path}")

@@ -1,0 +1,303 @@
+"""The records that travel between the layers: frozen, standard library only.
+
+A span comes in as a `SpanRecord`; a dialect says what it means in a `Reading`; run assembly makes `Call`s of readings;
+detection answers each with a `CallOutcome`; what is worth telling becomes an `Alert`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Protocol
+
+Attributes = Mapping[str, Any]
+
+
+class Role(StrEnum):
+    """What a span is in the life of an agent."""
+
+    TOOL = "tool"
+    MODEL = "model"
+    AGENT = "agent"
+    WORKFLOW = "workflow"
+    OTHER = "other"
+
+    @property
+    def is_call(self) -> bool:
+        """Whether the span is a row of `calls`."""
+        return self is Role.TOOL or self is Role.MODEL
+
+    @property
+    def is_task_root(self) -> bool:
+        """Whether the span can stand for a whole task."""
+        return self is Role.AGENT or self is Role.WORKFLOW
+
+
+class EventFacts(Protocol):
+    """The part of a span event that a dialect reads; the SDK's own events have it."""
+
+    @property
+    def name(self) -> str:
+        """The event's name."""
+
+    @property
+    def attributes(self) -> Attributes | None:
+        """The event's attributes."""
+
+
+class SpanFacts(Protocol):
+    """The part of a span that a dialect reads; `SpanRecord` has it, and so has the live view of an SDK span."""
+
+    @property
+    def name(self) -> str:
+        """The span's name."""
+
+    @property
+    def scope(self) -> str:
+        """The name of the instrumentation scope."""
+
+    @property
+    def attributes(self) -> Attributes:
+        """The span's attributes as Python values."""
+
+    @property
+    def events(self) -> Sequence[EventFacts]:
+        """The span's events."""
+
+    @property
+    def status(self) -> str:
+        """`UNSET`, `OK` or `ERROR`."""
+
+    @property
+    def status_message(self) -> str:
+        """The status description, or an empty string."""
+
+
+@dataclass(frozen=True, slots=True)
+class SpanEvent:
+    """An event on a span."""
+
+    name: str
+    time_ns: int
+    attributes: Attributes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpanRecord:
+    """A span as received, whatever brought it: ids in lower-case hex, times in nanoseconds since the epoch."""
+
+    trace_id: str
+    span_id: str
+    parent_span_id: str | None
+    name: str
+    kind: str
+    start_ns: int
+    end_ns: int
+    status: str
+    status_message: str
+    service: str
+    scope: str
+    scope_version: str
+    attributes: Attributes
+    events: Sequence[SpanEvent]
+    resource: Attributes
+    links: Sequence[Mapping[str, Any]]
+    trace_state: str = ""
+    parent_is_remote: bool = False
+    """The parent lives in another process, so that this span is the root as far as this process can tell."""
+    extra: Mapping[str, Any] = field(default_factory=dict)
+    """What OTLP carries beyond the columns: flags, dropped counts, schema URLs, scope attributes."""
+
+
+@dataclass(frozen=True, slots=True)
+class RequestedCall:
+    """A tool call that a model asked for in its answer."""
+
+    call_id: str | None
+    tool: str
+    arguments: Any
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """What a span says, in one vocabulary, whatever names its writer used. None: it does not say."""
+
+    role: Role = Role.OTHER
+    dialect: str = ""
+    agent: str | None = None
+    conversation_id: str | None = None
+
+    tool: str | None = None
+    call_id: str | None = None
+    arguments: Any = None
+    """JSON value, wrappers taken off; None when the writer did not record them."""
+    result: Any = None
+    """Text or JSON value; None when the writer did not record it."""
+
+    is_error: bool = False
+    error_type: str | None = None
+    error_message: str | None = None
+
+    model: str | None = None
+    provider: str | None = None
+    input_tokens: int | None = None
+    """Cached tokens included."""
+    output_tokens: int | None = None
+    """Reasoning tokens included."""
+    cache_read_tokens: int | None = None
+    cache_write_tokens: int | None = None
+    reasoning_tokens: int | None = None
+    cost_usd: float | None = None
+    finish_reason: str | None = None
+    text: str | None = None
+    """What the model said, as text."""
+    reasoning: str | None = None
+    requested: tuple[RequestedCall, ...] = ()
+
+    run_id: str | None = None
+    """Declared by the user: `loop.run.id`."""
+    task: str | None = None
+    """Declared by the user: `loop.task`."""
+    task_type: str | None = None
+    """Declared by the user: `loop.task.type`."""
+    progress_declared: bool | None = None
+    """Declared by the user: `loop.progress.declared`."""
+
+
+NOTHING = Reading()
+"""What a span says that is neither a call nor an agent and declares nothing."""
+
+
+class Effect(StrEnum):
+    """What a tool does to the world."""
+
+    READ = "read"
+    WRITE = "write"
+    POLL = "poll"
+    UNKNOWN = "unknown"
+
+
+class ErrorClass(StrEnum):
+    """Whether a failed call is worth repeating."""
+
+    TRANSIENT = "transient"
+    PERMANENT = "permanent"
+    VALIDATION = "validation"
+    OTHER = "other"
+
+
+@dataclass(frozen=True, slots=True)
+class ResultEvidence:
+    """What came back, reduced to what detection compares."""
+
+    raw_hash: str
+    """SHA-256 of the text as received."""
+    fingerprint: str
+    """SHA-256 of the text with volatile values masked."""
+    sketch: frozenset[int]
+    """Hashes of the distinct words near both ends of the text; the low byte of each is the word's length."""
+    length: int
+    """Characters as received."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """A model call or tool call of a run, ready for detection."""
+
+    trace_id: str
+    span_id: str
+    kind: Role
+    agent: str
+    """Counters are kept for each agent of a run; an empty string where no agent is named."""
+    start_ns: int
+    end_ns: int
+    reading: Reading
+    signature: str | None = None
+    evidence: ResultEvidence | None = None
+    """None: no result was recorded, or it was cut before we saw it."""
+    error_class: ErrorClass | None = None
+    effect: Effect | None = None
+
+    @property
+    def order(self) -> tuple[int, str]:
+        """The logical order of a run, whatever the order of arrival."""
+        return (self.end_ns, self.span_id)
+
+
+class Pattern(StrEnum):
+    """A way of going in circles."""
+
+    HARD_LOOP = "hard_loop"
+    NO_PROGRESS = "no_progress"
+
+
+class Action(StrEnum):
+    """What the guard answers."""
+
+    CONTINUE = "continue"
+    NUDGE = "nudge"
+    COMPRESS = "compress"
+    STOP = "stop"
+
+
+class StopReason(StrEnum):
+    """Why a run ended."""
+
+    COMPLETED = "completed"
+    REPEATED_SIGNATURE = "loop_detected:repeated_tool_signature"
+    NO_PROGRESS = "loop_detected:no_progress"
+    MODEL_LENGTH = "model_length"
+    CONTENT_FILTER = "content_filter"
+    REFUSED = "refused"
+    ERROR = "error"
+    RUNNING = "running"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """What detection says of a run at one call: the pattern, the advice, a sentence for a person, and the evidence."""
+
+    pattern: Pattern
+    action: Action
+    stop_reason: StopReason
+    severity: str
+    """`warning` or `critical`."""
+    message: str
+    evidence: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class CallOutcome:
+    """What one call meant for its run."""
+
+    step: int
+    progress: bool | None
+    """False: the call was flat; None: not known, neither flat nor a reset."""
+    repeats: int | None
+    """How often this signature was seen since something changed; None without a signature."""
+    flat_steps: int
+    """The agent's streak of flat steps as known when the call ended."""
+    verdicts: tuple[Verdict, ...] = ()
+    """New with this call."""
+    standing: Verdict | None = None
+    """The gravest verdict that is open after this call, new or not."""
+    resolved: tuple[Pattern, ...] = ()
+    """Patterns that were open and are over with this call."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Alert:
+    """A verdict worth telling. `alert_id` is the same whoever saw it, so that it is told once."""
+
+    alert_id: str
+    run_id: str
+    trace_id: str
+    span_id: str
+    at_ns: int
+    task: str | None
+    agent: str | None
+    tool: str | None
+    verdict: Verdict
+    resolved_ns: int | None = None

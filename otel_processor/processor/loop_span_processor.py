@@ -1,0 +1,207 @@
+"""LoopSpanProcessor: SDK hooks in, tags and alerts out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from opentelemetry import baggage
+from opentelemetry.sdk.trace import ReadableSpan, Span, SpanProcessor
+
+from otel_processor.detection.bounded import RecentMap
+from otel_processor.detection.evidence import make_call
+from otel_processor.detection.fingerprint import examine, raw_hash
+from otel_processor.dialects import names
+from otel_processor.model import Alert, Call, CallOutcome, Reading, ResultEvidence, Role, StopReason
+from otel_processor.policy import Policy
+from otel_processor.processor.border import never_raise
+from otel_processor.processor.live_runs import LiveRun, LiveRuns, OpenSpan, agent_of, task_of
+from otel_processor.processor.sdk_span import SDK_CALLS_ON_ENDING, raw_attributes, value_length_limit, write_event, write_tags
+from otel_processor.runs.limits import without_cut_values
+from otel_processor.runs.trace_tree import Node, TraceTree
+
+if TYPE_CHECKING:
+    from opentelemetry.context import Context
+
+_DECLARED_IN_BAGGAGE = (names.LOOP_RUN_ID, names.LOOP_TASK, names.LOOP_TASK_TYPE)
+_SHORT_CHARS = 256
+_EXAMINED = 256
+
+
+class LoopSpanProcessor(SpanProcessor):
+    """Recognises an agent's tool calls and model calls, tags their spans, and tells when a run goes in circles.
+
+    The tags (`loop.*`) are written while the span ends, so that every exporter of the process sees them, whatever the
+    order in which processors were added. Nothing it does raises into the host.
+    """
+
+    def __init__(
+        self,
+        policy: Policy | None = None,
+        *,
+        on_alert: Callable[[Alert], None] | None = None,
+        on_reading: Callable[[str, str, Reading], None] | None = None,
+    ) -> None:
+        """Set up the processor.
+
+        Args:
+            policy: the thresholds; the defaults when left out.
+            on_alert: called at once with each alert, on the thread of the span that caused it; must not block.
+            on_reading: called with (trace id, span id, reading) of spans that say something, so that an exporter in the
+                same process need not read them again.
+        """
+        self._policy = policy or Policy()
+        self._live = LiveRuns(self._policy)
+        self._on_alert = on_alert
+        self._on_reading = on_reading
+        self._examined: RecentMap[str, ResultEvidence] = RecentMap(_EXAMINED)
+
+    @never_raise
+    def on_start(self, span: Span, parent_context: Context | None = None) -> None:
+        """Remember the span, and write on it what the user declared in baggage."""
+        declared = baggage.get_all(parent_context)
+        if declared:
+            for key in _DECLARED_IN_BAGGAGE:
+                value = declared.get(key)
+                if isinstance(value, str) and value:
+                    span.set_attribute(key, value)
+        self._live.begin(span)
+
+    def _on_ending(self, span: Span) -> None:
+        self._finish(span)
+
+    def on_end(self, span: ReadableSpan) -> None:
+        """Finish the span where the SDK does not announce its end."""
+        if not SDK_CALLS_ON_ENDING:
+            self._finish(span)
+
+    def shutdown(self) -> None:
+        """Nothing waits here."""
+
+    def force_flush(self, timeout_millis: int = 30_000) -> bool:  # noqa: ARG002 - the interface's parameter
+        """Nothing waits here."""
+        return True
+
+    @never_raise
+    def _finish(self, span: Any) -> None:
+        known = self._live.end(span)
+        reading = known.read()
+        context = span.context
+        trace_id, span_id = f"{context.trace_id:032x}", f"{context.span_id:016x}"
+        if self._on_reading is not None and reading.role is not Role.OTHER:
+            self._on_reading(trace_id, span_id, reading)
+        if reading.role.is_call:
+            self._finish_call(known, span, reading, trace_id, span_id)
+        elif reading.role is Role.OTHER and known.parent is not None:
+            self._place_plain(span, reading, trace_id, span_id)
+        if not known.has_parent:
+            self._finish_root(known, span, trace_id)
+
+    def _finish_call(self, known: OpenSpan, span: ReadableSpan, reading: Reading, trace_id: str, span_id: str) -> None:
+        node = _node(span, reading, span_id)
+        limit = value_length_limit(span)
+        was_cut = False
+        if limit is not None:
+            reading, was_cut = without_cut_values(reading, raw_attributes(span), limit)
+        service = str(span.resource.attributes.get("service.name", "")) if span.resource else ""
+        with self._live.lock:
+            run = self._live.run_of(known, trace_id, service)
+            tree = run.trees.setdefault(trace_id, TraceTree())
+            told_by = tree.add(node).told_by
+            arguments = run.tracker.arguments_for(reading) if told_by is None else None
+        if told_by is not None:
+            return
+        call = make_call(
+            reading,
+            trace_id=trace_id,
+            span_id=span_id,
+            agent=agent_of(known),
+            start_ns=node.start_ns,
+            end_ns=node.end_ns,
+            policy=self._policy,
+            arguments=arguments,
+            result_was_cut=was_cut,
+            examined=self._examine,
+        )
+        task = task_of(known)
+        with self._live.lock:
+            run.last_ns = max(run.last_ns, node.end_ns)
+            outcome, alerts, _ = run.tracker.observe(call, task=task)
+        if reading.role is Role.TOOL:
+            write_tags(span, _tags(run, call, outcome))
+        for alert in alerts:
+            write_event(span, names.LOOP_ALERT_EVENT, _alert_attributes(alert), node.end_ns)
+            if self._on_alert is not None:
+                self._on_alert(alert)
+
+    def _place_plain(self, span: ReadableSpan, reading: Reading, trace_id: str, span_id: str) -> None:
+        """A plain span may lie between two that tell the same call."""
+        with self._live.lock:
+            run = self._live.existing_run(trace_id)
+            tree = run.trees.get(trace_id) if run is not None else None
+            if tree is not None:
+                tree.add(_node(span, reading, span_id))
+
+    def _finish_root(self, known: OpenSpan, span: ReadableSpan, trace_id: str) -> None:
+        """The trace is over in this process: say on its root how the run ended, and let the run go."""
+        with self._live.lock:
+            reading = known.read()
+            run = self._live.existing_run(reading.run_id or trace_id)
+            if run is None or reading.role.is_call:
+                return
+            self._live.forget_run(run.tracker.run_id)
+        ended_badly = span.status.status_code.name == "ERROR"
+        tags: dict[str, Any] = {names.LOOP_STOP_REASON: str(StopReason.ERROR if ended_badly else run.tracker.end_reason)}
+        task = task_of(known)
+        if task is not None:
+            tags[names.LOOP_TASK] = task
+        write_tags(span, tags)
+
+    def _examine(self, text: str) -> ResultEvidence:
+        """Look closely only at a result that was not looked at before: an agent that loops gets the same one again."""
+        if len(text) < _SHORT_CHARS:
+            return examine(text)
+        raw = raw_hash(text)
+        evidence = self._examined.get(raw)
+        if evidence is None:
+            evidence = examine(text, raw=raw)
+            with self._live.lock:
+                self._examined.put(raw, evidence)
+        return evidence
+
+
+def _node(span: ReadableSpan, reading: Reading, span_id: str) -> Node:
+    parent_id = f"{span.parent.span_id:016x}" if span.parent is not None else None
+    return Node.of(reading, span_id=span_id, parent_id=parent_id, start_ns=span.start_time or 0, end_ns=span.end_time or 0)
+
+
+def _tags(run: LiveRun, call: Call, outcome: CallOutcome) -> dict[str, Any]:
+    tags: dict[str, Any] = {
+        names.LOOP_RUN_ID: run.tracker.run_id,
+        names.LOOP_STEP: outcome.step,
+        names.LOOP_FLAT_STEPS: outcome.flat_steps,
+    }
+    if call.signature is not None:
+        tags[names.LOOP_SIGNATURE] = call.signature
+    if outcome.repeats is not None:
+        tags[names.LOOP_REPEATS] = outcome.repeats
+    if call.evidence is not None:
+        tags[names.LOOP_FINGERPRINT] = call.evidence.fingerprint
+    if outcome.progress is not None:
+        tags[names.LOOP_PROGRESS] = outcome.progress
+    if outcome.standing is not None:
+        tags[names.LOOP_PATTERN] = str(outcome.standing.pattern)
+        tags[names.LOOP_VERDICT] = str(outcome.standing.action)
+    return tags
+
+
+def _alert_attributes(alert: Alert) -> Mapping[str, Any]:
+    verdict = alert.verdict
+    return {
+        "alert_id": alert.alert_id,
+        "pattern": str(verdict.pattern),
+        "severity": verdict.severity,
+        "action": str(verdict.action),
+        "stop_reason": str(verdict.stop_reason),
+        "message": verdict.message,
+    }

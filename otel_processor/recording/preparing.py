@@ -1,0 +1,125 @@
+"""A batch of spans, read and turned into columns before the database is opened."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import orjson
+
+from otel_processor.detection.evidence import make_call
+from otel_processor.dialects import read_span
+from otel_processor.model import Alert, Reading, ResultEvidence, Role, SpanRecord
+from otel_processor.policy import Policy
+from otel_processor.recording.span_rows import append_row, spans_of_columns
+from otel_processor.runs.limits import without_cut_values
+from otel_processor.runs.records import KeptEvidence, ReadSpan
+from otel_processor.store.columns import SPANS, Columns
+
+VALUE_LIMIT = "otel.attribute_value_length_limit"
+"""Name under which a span's `extra` keeps the SDK's own limit on the length of values."""
+
+
+@dataclass(slots=True)
+class Batch:
+    """Spans on their way into the store: what they say, and their rows, position by position."""
+
+    reads: list[ReadSpan] = field(default_factory=list)
+    columns: Columns = field(default_factory=SPANS.empty)
+    cut: int = 0
+    alerts: list[Alert] = field(default_factory=list)
+    """Told by the live path, ahead of their spans."""
+
+    def __len__(self) -> int:
+        return len(self.reads)
+
+    def pick(self, positions: Sequence[int]) -> Batch:
+        """Return the part of the batch at these positions; alerts stay behind."""
+        return Batch(
+            [self.reads[i] for i in positions],
+            {name: [values[i] for i in positions] for name, values in self.columns.items()},
+        )
+
+    def extend(self, other: Batch) -> None:
+        """Append another batch."""
+        self.reads.extend(other.reads)
+        for name, values in other.columns.items():
+            self.columns[name].extend(values)
+        self.cut += other.cut
+        self.alerts.extend(other.alerts)
+
+
+def prepare(spans: Iterable[SpanRecord], policy: Policy, readings: Mapping[tuple[str, str], Reading] | None = None) -> Batch:
+    """Read the spans and build their rows.
+
+    Args:
+        spans: as received.
+        policy: of the writer, which decides how altered calls are signed.
+        readings: what was read of some of them already, by (trace id, span id).
+    """
+    batch = Batch()
+    received_ns = time.time_ns()
+    for span in spans:
+        reading = (readings.get((span.trace_id, span.span_id)) if readings else None) or read_span(span)
+        cut = append_row(batch.columns, span, received_ns)
+        batch.cut += cut
+        batch.reads.append(read_with_limits(span, reading, policy, altered=cut > 0))
+    return batch
+
+
+def read_with_limits(
+    span: SpanRecord, reading: Reading, policy: Policy, *, altered: bool, kept: KeptEvidence | None = None
+) -> ReadSpan:
+    """Return the span as the ledger takes it: values that the SDK cut count as unknown, and what we cut is compared first."""
+    limit = span.extra.get(VALUE_LIMIT)
+    was_cut = False
+    if isinstance(limit, int) and reading.role is Role.TOOL:
+        reading, was_cut = without_cut_values(reading, span.attributes, limit)
+    if altered and kept is None and reading.role is Role.TOOL:
+        call = make_call(
+            reading,
+            trace_id=span.trace_id,
+            span_id=span.span_id,
+            agent="",
+            start_ns=span.start_ns,
+            end_ns=span.end_ns,
+            policy=policy,
+            result_was_cut=was_cut,
+        )
+        kept = KeptEvidence(call.signature, call.evidence)
+    return ReadSpan(span, reading, kept=kept, result_was_cut=was_cut)
+
+
+def batch_of_columns(columns: Columns, policy: Policy, kept: Mapping[tuple[str, str], KeptEvidence] | None = None) -> Batch:
+    """Return the batch that stored or spooled columns hold."""
+    batch = Batch(columns=columns)
+    cuts = columns["cut"]
+    for position, span in enumerate(spans_of_columns(columns)):
+        evidence = kept.get((span.trace_id, span.span_id)) if kept else None
+        altered = cuts[position] is not None
+        batch.reads.append(read_with_limits(span, read_span(span), policy, altered=altered, kept=evidence))
+    return batch
+
+
+def evidence_text(evidence: ResultEvidence | None) -> str:
+    """Return evidence as the JSON text in which it is stored."""
+    if evidence is None:
+        return "{}"
+    return orjson.dumps(
+        {
+            "raw_hash": evidence.raw_hash,
+            "fingerprint": evidence.fingerprint,
+            "sketch": sorted(evidence.sketch),
+            "length": evidence.length,
+        }
+    ).decode()
+
+
+def kept_evidence(signature: str | None, text: str) -> KeptEvidence:
+    """Return what was stored of an altered call."""
+    values = orjson.loads(text)
+    if not values:
+        return KeptEvidence(signature, None)
+    evidence = ResultEvidence(values["raw_hash"], values["fingerprint"], frozenset(values["sketch"]), values["length"])
+    return KeptEvidence(signature, evidence)

@@ -1,0 +1,118 @@
+"""Spans to rows of the table `spans`, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import orjson
+
+from otel_processor.model import SpanEvent, SpanRecord
+from otel_processor.recording.bounds import Cuts, bound_attributes, json_text
+from otel_processor.store.columns import SPANS, Columns
+
+_MAX_NS = (1 << 63) - 1
+_MAX_NAME_CHARS = 1_024
+_MAX_MESSAGE_CHARS = 16_384
+_MAX_EVENTS = 1_000
+
+
+def append_row(columns: Columns, span: SpanRecord, received_ns: int) -> int:
+    """Append a span to the columns and return how many of its values were cut."""
+    cuts: Cuts = {}
+    attributes = bound_attributes(span.attributes, "attributes", cuts)
+    events = _events(span.events, cuts) if span.events else "[]"
+    extra = dict(span.extra)
+    if span.parent_is_remote:
+        extra["parent_is_remote"] = True
+    row = {
+        "trace_id": span.trace_id,
+        "span_id": span.span_id,
+        "parent_span_id": span.parent_span_id,
+        "name": span.name[:_MAX_NAME_CHARS],
+        "kind": span.kind,
+        "start_unix_nano": _nanoseconds(span.start_ns),
+        "end_unix_nano": _nanoseconds(span.end_ns),
+        "status": span.status,
+        "status_message": span.status_message[:_MAX_MESSAGE_CHARS] or None,
+        "service": span.service[:_MAX_NAME_CHARS],
+        "scope": span.scope[:_MAX_NAME_CHARS],
+        "scope_version": span.scope_version[:_MAX_NAME_CHARS] or None,
+        "trace_state": span.trace_state[:_MAX_NAME_CHARS] or None,
+        "attributes": attributes,
+        "events": events,
+        "resource": bound_attributes(span.resource, "resource", cuts),
+        "links": bound_list(span.links, "links", cuts),
+        "extra": json_text(extra) if extra else None,
+        "cut": json_text(cuts) if cuts else None,
+        "received_ns": received_ns,
+    }
+    for name, values in columns.items():
+        values.append(row[name])
+    return len(cuts)
+
+
+def spans_of_columns(columns: Columns) -> Iterable[SpanRecord]:
+    """Yield the spans that the columns hold."""
+    names = [name for name in SPANS.given if name in columns]
+    for values in zip(*(columns[name] for name in names), strict=True):
+        yield span_of_row(dict(zip(names, values, strict=True)))
+
+
+def span_of_row(row: Mapping[str, Any]) -> SpanRecord:
+    """Return the span that a row of `spans` holds."""
+    extra = _parsed(row["extra"], {})
+    return SpanRecord(
+        trace_id=row["trace_id"],
+        span_id=row["span_id"],
+        parent_span_id=row["parent_span_id"],
+        name=row["name"],
+        kind=row["kind"],
+        start_ns=row["start_unix_nano"],
+        end_ns=row["end_unix_nano"],
+        status=row["status"],
+        status_message=row["status_message"] or "",
+        service=row["service"] or "",
+        scope=row["scope"] or "",
+        scope_version=row["scope_version"] or "",
+        trace_state=row["trace_state"] or "",
+        attributes=_parsed(row["attributes"], {}),
+        events=[SpanEvent(e["name"], e["time_unix_nano"], e["attributes"]) for e in _parsed(row["events"], []) if "name" in e],
+        resource=_parsed(row["resource"], {}),
+        links=_parsed(row["links"], []),
+        parent_is_remote=bool(extra.get("parent_is_remote")),
+        extra=extra,
+    )
+
+
+def _events(events: Sequence[SpanEvent], cuts: Cuts) -> str:
+    parts = []
+    for index, event in enumerate(events[:_MAX_EVENTS]):
+        attributes = bound_attributes(event.attributes, f"events.{index}", cuts)
+        head = json_text({"name": event.name[:_MAX_NAME_CHARS], "time_unix_nano": _nanoseconds(event.time_ns)})
+        parts.append(f'{head[:-1]},"attributes":{attributes}}}')
+    if len(events) > _MAX_EVENTS:
+        cuts["events"] = {"kept": _MAX_EVENTS, "of": len(events)}
+    return f"[{','.join(parts)}]"
+
+
+def bound_list(values: Sequence[Any], where: str, cuts: Cuts) -> str:
+    """Return a list as JSON text, at most 1,000 members of it."""
+    if not values:
+        return "[]"
+    if len(values) > _MAX_EVENTS:
+        cuts[where] = {"kept": _MAX_EVENTS, "of": len(values)}
+    return json_text(list(values[:_MAX_EVENTS]))
+
+
+def _nanoseconds(value: int) -> int:
+    return min(max(value, 0), _MAX_NS)
+
+
+def _parsed(text: str | None, otherwise: Any) -> Any:
+    if not text:
+        return otherwise
+    try:
+        return orjson.loads(text)
+    except ValueError:
+        return otherwise

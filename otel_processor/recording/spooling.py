@@ -1,0 +1,69 @@
+"""Batches as they wait in the spool: the rows of `spans`, what altered calls were compared by, and alerts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+
+from otel_processor.model import Action, Alert, Pattern, StopReason, Verdict
+from otel_processor.policy import Policy
+from otel_processor.recording.delta_rows import alert_columns
+from otel_processor.recording.preparing import Batch, batch_of_columns, evidence_text, kept_evidence
+from otel_processor.store.columns import SPANS, Columns
+
+
+def spooled_columns(batch: Batch) -> dict[str, Columns]:
+    """Return what of a batch goes to the spool, as named column sets."""
+    kept: Columns = {"trace_id": [], "span_id": [], "signature": [], "evidence": []}
+    for read in batch.reads:
+        if read.kept is not None:
+            kept["trace_id"].append(read.span.trace_id)
+            kept["span_id"].append(read.span.span_id)
+            kept["signature"].append(read.kept.signature)
+            kept["evidence"].append(evidence_text(read.kept.evidence))
+    return {"spans": batch.columns, "kept": kept, "alerts": alert_columns(batch.alerts)}
+
+
+def batch_of_spooled(waiting: dict[str, Any], policy: Policy) -> Batch:
+    """Return the batch that was spooled; columns added since then are empty."""
+    spans = waiting.get("spans") or {}
+    size = len(spans.get("trace_id", ()))
+    columns = {name: spans.get(name) or [None] * size for name in SPANS.given}
+    kept = waiting.get("kept") or {}
+    evidence = {
+        (trace_id, span_id): kept_evidence(signature, text)
+        for trace_id, span_id, signature, text in zip(
+            *(kept.get(name, ()) for name in ("trace_id", "span_id", "signature", "evidence")), strict=True
+        )
+    }
+    batch = batch_of_columns(columns, policy, evidence)
+    batch.alerts = _alerts(waiting.get("alerts") or {})
+    return batch
+
+
+def _alerts(columns: Columns) -> list[Alert]:
+    names = list(columns)
+    rows = [dict(zip(names, values, strict=True)) for values in zip(*columns.values(), strict=True)]
+    return [
+        Alert(
+            alert_id=row["alert_id"],
+            run_id=row["run_id"],
+            trace_id=row["trace_id"],
+            span_id=row["span_id"],
+            at_ns=row["at_ns"],
+            task=row["task"],
+            agent=row["agent"],
+            tool=row["tool"],
+            resolved_ns=row["resolved_ns"],
+            verdict=Verdict(
+                pattern=Pattern(row["pattern"]),
+                action=Action(row["action"]),
+                stop_reason=StopReason(row["stop_reason"]),
+                severity=row["severity"],
+                message=row["message"],
+                evidence=orjson.loads(row["evidence"]),
+            ),
+        )
+        for row in rows
+    ]

@@ -1,0 +1,172 @@
+"""The statements of one write transaction."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from otel_processor.model import Action, Alert
+from otel_processor.recording.delta_rows import alert_columns, call_columns, run_columns, trace_columns
+from otel_processor.recording.preparing import Batch, kept_evidence
+from otel_processor.runs.records import Delta, KeptEvidence, Resolution
+from otel_processor.store.columns import ALERTS, CALLS, RUNS, SPANS, TRACE_RUNS, WRITERS, Columns, dump
+from otel_processor.store.scripts import recording_statement
+
+if TYPE_CHECKING:
+    import duckdb
+
+
+def insert_new_spans(connection: duckdb.DuckDBPyConnection, batch: Batch) -> Batch:
+    """Insert the spans that are not stored yet and return them as a batch."""
+    seen: set[tuple[str, str]] = set()
+    first: list[int] = []
+    for position, key in enumerate(zip(batch.columns["trace_id"], batch.columns["span_id"], strict=True)):
+        if key not in seen:
+            seen.add(key)
+            first.append(position)
+    starts = batch.columns["start_unix_nano"]
+    known = set(
+        connection.execute(
+            recording_statement("known_spans"),
+            {
+                "rows": dump({"trace_id": batch.columns["trace_id"], "span_id": batch.columns["span_id"]}),
+                "lowest": min(starts),
+                "highest": max(starts),
+            },
+        ).fetchall()
+    )
+    if known:
+        ids = batch.columns["trace_id"], batch.columns["span_id"]
+        first = [position for position in first if (ids[0][position], ids[1][position]) not in known]
+    new = batch if len(first) == len(batch) else batch.pick(first)
+    SPANS.insert(connection, new.columns)
+    return new
+
+
+def span_counts(connection: duckdb.DuckDBPyConnection, trace_ids: Iterable[str]) -> dict[str, int]:
+    """Return how many spans of each trace are stored."""
+    rows = connection.execute(recording_statement("span_counts"), {"trace_ids": _list(trace_ids)}).fetchall()
+    return {str(trace_id): int(count) for trace_id, count in rows}
+
+
+def stored_columns(connection: duckdb.DuckDBPyConnection, trace_ids: Iterable[str]) -> Columns:
+    """Return all stored spans of these traces."""
+    cursor = connection.execute(recording_statement("spans_of_traces"), {"trace_ids": _list(trace_ids)})
+    names = [column[0] for column in cursor.description]
+    rows = cursor.fetchall()
+    return {name: [row[index] for row in rows] for index, name in enumerate(names)}
+
+
+def stored_evidence(connection: duckdb.DuckDBPyConnection, trace_ids: Iterable[str]) -> dict[tuple[str, str], KeptEvidence]:
+    """Return what altered calls of these traces were compared by."""
+    rows = connection.execute(recording_statement("kept_evidence"), {"trace_ids": _list(trace_ids)}).fetchall()
+    return {(trace_id, span_id): kept_evidence(signature, text) for trace_id, span_id, signature, text in rows}
+
+
+def traces_of_same_runs(connection: duckdb.DuckDBPyConnection, trace_ids: Iterable[str]) -> tuple[set[str], set[str]]:
+    """Return all traces that share a run with these, and those runs."""
+    wanted = set(trace_ids)
+    rows = connection.execute(recording_statement("traces_of_same_runs"), {"trace_ids": _list(wanted)}).fetchall()
+    return wanted | {trace_id for trace_id, _ in rows}, {run_id for _, run_id in rows}
+
+
+def conversation_run(connection: duckdb.DuckDBPyConnection, service: str, conversation_id: str) -> tuple[str, int] | None:
+    """Return the latest run of a conversation and when it was last seen (nanoseconds)."""
+    row = connection.execute(
+        recording_statement("conversation_run"), {"service": service, "conversation_id": conversation_id}
+    ).fetchone()
+    return None if row is None else (str(row[0]), int(row[1] or 0) * 1_000)
+
+
+def remove_rows(connection: duckdb.DuckDBPyConnection, trace_ids: set[str], run_ids: set[str]) -> None:
+    """Remove what was decided about these traces and runs, to decide it anew."""
+    connection.execute(f"delete from call_rows where trace_id in ({_member})", {"ids": _list(trace_ids)})
+    connection.execute(f"delete from trace_runs where trace_id in ({_member})", {"ids": _list(trace_ids)})
+    connection.execute(f"delete from run_rows where run_id in ({_member})", {"ids": _list(run_ids)})
+
+
+def write_delta(connection: duckdb.DuckDBPyConnection, delta: Delta, policy_hash: str) -> None:
+    """Write calls, runs, traces and alerts."""
+    CALLS.insert(connection, call_columns(delta.calls))
+    for trace_id, agent in delta.named_agents:
+        connection.execute(
+            "update call_rows set agent = $agent where trace_id = $trace_id and agent is null",
+            {"agent": agent, "trace_id": trace_id},
+        )
+    if delta.traces:
+        latest = {trace.trace_id: trace for trace in delta.traces}
+        connection.execute(f"delete from trace_runs where trace_id in ({_member})", {"ids": _list(latest)})
+        TRACE_RUNS.insert(connection, trace_columns(latest.values()))
+    if delta.runs:
+        runs = {run.run_id: run for run in delta.runs}
+        connection.execute(f"delete from run_rows where run_id in ({_member})", {"ids": _list(runs)})
+        RUNS.insert(connection, run_columns(runs.values(), policy_hash))
+    write_alerts(connection, delta.alerts)
+    resolve_alerts(connection, delta.resolutions)
+
+
+def write_alerts(connection: duckdb.DuckDBPyConnection, alerts: Sequence[Alert]) -> None:
+    """Write alerts that are new or became graver; an alert that was told stays told.
+
+    The live path and the ledger may open the same pattern at different spans. The n-th alert of a run's pattern here and the
+    n-th there are the same story, so only what exceeds the number stored is new.
+    """
+    if not alerts:
+        return
+    by_id = {alert.alert_id: alert for alert in alerts}
+    rows = connection.execute(
+        recording_statement("alerts_of_runs"), {"run_ids": _list({alert.run_id for alert in alerts})}
+    ).fetchall()
+    told_ids = {row[0]: row for row in rows}
+    open_or_told: dict[tuple[str, str], list[Any]] = defaultdict(list)
+    for row in rows:
+        open_or_told[row[1], row[2]].append(row)
+    new: list[Alert] = []
+    unknown: dict[tuple[str, str], int] = defaultdict(int)
+    for alert in by_id.values():
+        key = (alert.run_id, str(alert.verdict.pattern))
+        told = told_ids.get(alert.alert_id)
+        if told is None:
+            others = [row for row in open_or_told[key] if row[0] not in by_id]
+            if unknown[key] < len(others):
+                told = others[unknown[key]]
+                unknown[key] += 1
+            else:
+                new.append(alert)
+                continue
+        if told[3] != Action.STOP and alert.verdict.action is Action.STOP:
+            connection.execute(
+                "update alerts set severity = $severity, action = $action, message = $message where alert_id = $alert_id",
+                {
+                    "severity": alert.verdict.severity,
+                    "action": str(alert.verdict.action),
+                    "message": alert.verdict.message,
+                    "alert_id": told[0],
+                },
+            )
+    ALERTS.insert(connection, alert_columns(new))
+
+
+def resolve_alerts(connection: duckdb.DuckDBPyConnection, resolutions: Sequence[Resolution]) -> None:
+    """Mark alerts as over that were open then."""
+    for over in resolutions:
+        connection.execute(
+            "update alerts set resolved_at = make_timestamptz($at_us) where run_id = $run_id and pattern = $pattern "
+            'and resolved_at is null and "at" <= make_timestamptz($at_us)',
+            {"at_us": over.at_ns // 1_000, "run_id": over.run_id, "pattern": str(over.pattern)},
+        )
+
+
+def sign_in(connection: duckdb.DuckDBPyConnection, writer_id: str, row: Columns) -> None:
+    """Say who wrote last, and what became of what this writer was given."""
+    connection.execute("update meta set last_writer = $writer_id", {"writer_id": writer_id})
+    connection.execute("delete from writers where writer_id = $writer_id", {"writer_id": writer_id})
+    WRITERS.insert(connection, row)
+
+
+_member = "select unnest(from_json($ids::JSON, '[\"VARCHAR\"]'))"
+
+
+def _list(values: Iterable[str]) -> str:
+    return dump({"": list(values)})[4:-1]

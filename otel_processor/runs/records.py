@@ -1,0 +1,112 @@
+"""What goes into the ledger and what comes out of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from otel_processor.model import Alert, Call, CallOutcome, Pattern, Reading, ResultEvidence, SpanRecord, StopReason
+
+
+@dataclass(frozen=True, slots=True)
+class KeptEvidence:
+    """What a tool call was compared by, from before its content was altered."""
+
+    signature: str | None
+    evidence: ResultEvidence | None
+
+
+@dataclass(frozen=True, slots=True)
+class ReadSpan:
+    """A span and what it says."""
+
+    span: SpanRecord
+    reading: Reading
+    kept: KeptEvidence | None = None
+    """Only where the span's content was cut or redacted after it was compared."""
+    result_was_cut: bool = False
+    """The result lost its end before it reached us."""
+
+    @property
+    def order(self) -> tuple[int, str]:
+        """The logical order of a run."""
+        return (self.span.end_ns, self.span.span_id)
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedCall:
+    """A call with what it meant for its run."""
+
+    call: Call
+    outcome: CallOutcome
+    declared_run_id: str | None
+    """Where the user declared another run than the trace's."""
+    was_altered: bool
+    """Its content is not stored as it was: what it was compared by must be kept beside it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunSummary:
+    """What was decided about a run so far."""
+
+    run_id: str
+    task: str | None
+    task_type: str | None
+    agent: str | None
+    service: str
+    conversation_id: str | None
+    started_ns: int
+    ended_ns: int | None
+    last_ns: int
+    stop_reason: StopReason
+    flagged_reason: StopReason | None
+    status: str
+    """`running`, `ok` or `error`."""
+
+
+@dataclass(frozen=True, slots=True)
+class TraceRun:
+    """Which run a trace belongs to, and by which rule."""
+
+    trace_id: str
+    run_id: str
+    decided_by: str
+
+
+@dataclass(frozen=True, slots=True)
+class Resolution:
+    """An alert that is over."""
+
+    run_id: str
+    pattern: Pattern
+    at_ns: int
+
+
+@dataclass(slots=True)
+class Delta:
+    """What a batch of spans changes in the store."""
+
+    calls: list[RecordedCall] = field(default_factory=list)
+    runs: list[RunSummary] = field(default_factory=list)
+    traces: list[TraceRun] = field(default_factory=list)
+    alerts: list[Alert] = field(default_factory=list)
+    resolutions: list[Resolution] = field(default_factory=list)
+    named_agents: list[tuple[str, str]] = field(default_factory=list)
+    """(trace id, agent name): the calls of that trace that had no agent belong to this one."""
+    stale_traces: set[str] = field(default_factory=set)
+    """Their rows can only be right when made anew from all their spans."""
+
+
+def without_traces(delta: Delta, trace_ids: set[str]) -> Delta:
+    """Return the delta without what concerns these traces and the runs they belong to."""
+    run_ids = {trace.run_id for trace in delta.traces if trace.trace_id in trace_ids} | trace_ids
+    run_ids |= {
+        recorded.declared_run_id for recorded in delta.calls if recorded.call.trace_id in trace_ids and recorded.declared_run_id
+    }
+    return Delta(
+        calls=[recorded for recorded in delta.calls if recorded.call.trace_id not in trace_ids],
+        runs=[run for run in delta.runs if run.run_id not in run_ids],
+        traces=[trace for trace in delta.traces if trace.trace_id not in trace_ids],
+        alerts=[alert for alert in delta.alerts if alert.trace_id not in trace_ids],
+        resolutions=[over for over in delta.resolutions if over.run_id not in run_ids],
+        named_agents=[named for named in delta.named_agents if named[0] not in trace_ids],
+    )

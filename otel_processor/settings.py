@@ -1,0 +1,40 @@
+"""Settings from the environment, read here and nowhere else."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from otel_processor.errors import ConfigError
+
+DEFAULT_DB = "agents.duckdb"
+
+BATCH_DELAY_MILLIS = 500
+"""How long a span waits for company before it is stored; the SDK's own 5,000 ms are long for somebody who watches."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What `OTEL_PROCESSOR_*` says."""
+
+    db: Path
+    """`OTEL_PROCESSOR_DB`: the database file."""
+    busy_timeout_seconds: float
+    """`OTEL_PROCESSOR_BUSY_TIMEOUT`: how long an export waits for the file before its batch goes to the spool."""
+
+
+def load_settings() -> Settings:
+    """Read the environment.
+
+    Raises:
+        ConfigError: a value cannot be used; the message names the variable.
+    """
+    text = os.environ.get("OTEL_PROCESSOR_BUSY_TIMEOUT", "").strip() or "3"
+    try:
+        timeout = float(text)
+    except ValueError:
+        timeout = -1.0
+    if not 0 <= timeout <= 3_600:
+        raise ConfigError(f"OTEL_PROCESSOR_BUSY_TIMEOUT is {text!r}; it takes seconds from 0 to 3600")
+    return Settings(Path(os.environ.get("OTEL_PROCESSOR_DB", "").strip() or DEFAULT_DB), timeout)

@@ -1,0 +1,110 @@
+"""The spool: batches that could not get into the database wait beside it, on disk, until somebody gets in.
+
+A batch is one file in `DATABASE.spool/`, written under another name, flushed to disk and then renamed, so that a reader
+finds it whole or not at all. Whoever next writes to the database takes the batches along and removes them once the
+transaction is committed; dying between the two does no harm, since spans delivered twice count once.
+"""
+
+from __future__ import annotations
+
+import itertools
+import logging
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from otel_processor.store.columns import dump
+
+_log = logging.getLogger(__name__)
+
+MAX_BYTES = 1 << 30
+"""The spool grows no larger than this; what comes then is dropped and counted."""
+
+_SUFFIX = ".batch.json"
+_number = itertools.count()
+
+
+def folder_of(db: str | Path) -> Path:
+    """Return where batches for this database wait."""
+    path = Path(db)
+    return path.with_name(path.name + ".spool")
+
+
+def pending(db: str | Path) -> list[Path]:
+    """Return the batches that wait, oldest first."""
+    try:
+        return sorted(path for path in folder_of(db).iterdir() if path.name.endswith(_SUFFIX))
+    except OSError:
+        return []
+
+
+def save(db: str | Path, batch: dict[str, Any]) -> Path:
+    """Put a batch (named column sets) on disk and return its file once it is durable.
+
+    Raises:
+        OSError: it cannot be written, or the spool is full.
+    """
+    folder = folder_of(db)
+    folder.mkdir(parents=True, exist_ok=True)
+    content = ("{" + ",".join(f'"{name}":{dump(columns)}' for name, columns in batch.items()) + "}").encode()
+    used = sum(path.stat().st_size for path in pending(db))
+    if used + len(content) > MAX_BYTES:
+        raise OSError(f"the spool {folder} holds {used >> 20} MiB already")
+    # Names sort by time; the process id and a counter keep them apart.
+    final = folder / f"{time.time_ns():020d}-{os.getpid()}-{next(_number)}{_SUFFIX}"
+    partial = final.with_suffix(".partial")
+    try:
+        with partial.open("wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        partial.rename(final)
+    except OSError:
+        partial.unlink(missing_ok=True)
+        raise
+    _sync_folder(folder)
+    return final
+
+
+def load(path: Path) -> dict[str, Any] | None:
+    """Return a waiting batch, or None when it is gone; one that cannot be read is put aside under `.bad`."""
+    try:
+        content = path.read_bytes()
+    except FileNotFoundError:
+        return None
+    try:
+        batch = orjson.loads(content)
+        if isinstance(batch, dict):
+            return batch
+    except ValueError:
+        pass
+    _log.warning("the spooled batch %s cannot be read; it is kept as %s.bad", path, path.name)
+    path.rename(path.with_name(path.name + ".bad"))
+    return None
+
+
+def remove(paths: list[Path]) -> None:
+    """Remove batches that are in the database now, and the folder when nothing else waits."""
+    for path in paths:
+        path.unlink(missing_ok=True)
+    if paths:
+        try:
+            paths[0].parent.rmdir()
+        except OSError:
+            return
+
+
+def _sync_folder(folder: Path) -> None:
+    try:
+        descriptor = os.open(folder, os.O_RDONLY)
+    except OSError:
+        return
+    try:
+        os.fsync(descriptor)
+    except OSError:
+        return
+    finally:
+        os.close(descriptor)

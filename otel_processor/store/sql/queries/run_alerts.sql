@@ -1,0 +1,19 @@
+-- The alerts of one run with the step at which each was raised, the first first.
+select
+    a.alert_id,
+    a."at" as raised_at,
+    a.severity,
+    a.pattern,
+    a.action,
+    a.stop_reason,
+    a.agent,
+    a.tool,
+    left(a.message, 600) as message,
+    a.resolved_at,
+    min(c.step) as step
+from alerts as a
+left join calls as c on c.run_id = a.run_id and c.trace_id = a.trace_id and c.span_id = a.span_id
+where a.run_id = $run_id
+group by all
+order by raised_at, alert_id
+limit $limit;

@@ -1,0 +1,13 @@
+-- One row: the runs seen in the last $hours hours (NULL: ever), and what they spent.
+select
+    count(*) as runs,
+    count(*) filter (status = 'running') as running,
+    count(*) filter (flagged_reason is not null) as flagged,
+    count(*) filter (tokens is null) as runs_without_usage,
+    sum(tokens)::BIGINT as tokens,
+    sum(wasted_tokens)::BIGINT as wasted_tokens,
+    sum(cost_usd) as cost_usd,
+    sum(wasted_cost_usd) as wasted_cost_usd,
+    (select count(*) from run_rows) as runs_ever
+from runs
+where $hours::BIGINT is null or coalesce(last_seen_at, ended_at, started_at) >= now() - to_hours($hours::BIGINT);

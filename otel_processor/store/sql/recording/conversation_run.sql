@@ -1,0 +1,6 @@
+-- The latest run of a conversation and when it was last seen.
+select run_id, epoch_us(last_seen_at)
+from run_rows
+where service is not distinct from $service and conversation_id = $conversation_id
+order by last_seen_at desc
+limit 1;

@@ -1,0 +1,8 @@
+-- One row. An unknown major version is refused; a newer minor one only added things.
+create table if not exists meta (
+    schema_major INTEGER NOT NULL,
+    schema_minor INTEGER NOT NULL,
+    created_by   VARCHAR NOT NULL,
+    created_at   TIMESTAMPTZ NOT NULL,
+    last_writer  VARCHAR           -- who committed last: its memory of open runs is still true
+);

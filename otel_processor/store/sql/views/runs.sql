@@ -1,0 +1,76 @@
+-- One row per run: what was decided (run_rows) beside what can be counted (calls).
+-- Tokens are those of model calls, the leaves: agent spans repeat the sum of their children.
+-- wasted_*: spent in steps whose tool calls all turned out flat.
+create or replace view runs as
+with step_facts as (
+    select
+        run_id,
+        step,
+        bool_or(progress) as moved,
+        bool_or(progress = false) as stood_still,
+        sum(input_tokens) filter (kind = 'model') as input_tokens,
+        sum(output_tokens) filter (kind = 'model') as output_tokens,
+        sum(cost_usd) filter (kind = 'model') as cost_usd,
+        count(*) filter (kind = 'tool') as tool_calls,
+        count(*) filter (kind = 'model') as model_calls,
+        count(*) filter (is_error and kind = 'tool') as failed_tool_calls,
+        max(flat_steps) as flat_streak
+    from calls
+    group by run_id, step
+),
+counted as (
+    select
+        run_id,
+        count(*) as steps,
+        sum(tool_calls)::BIGINT as tool_calls,
+        sum(model_calls)::BIGINT as model_calls,
+        sum(failed_tool_calls)::BIGINT as failed_tool_calls,
+        count(*) filter (stood_still and not coalesce(moved, false)) as flat_steps,
+        max(flat_streak) as longest_flat_streak,
+        sum(input_tokens)::BIGINT as input_tokens,
+        sum(output_tokens)::BIGINT as output_tokens,
+        sum(cost_usd) as cost_usd,
+        sum(coalesce(input_tokens, 0) + coalesce(output_tokens, 0))
+            filter (stood_still and not coalesce(moved, false))::BIGINT as wasted_tokens,
+        sum(cost_usd) filter (stood_still and not coalesce(moved, false)) as wasted_cost_usd
+    from step_facts
+    group by run_id
+),
+signed as (
+    select
+        run_id,
+        (count(*) - count(distinct signature)) / count(*) as repeated_signature_rate
+    from calls
+    where kind = 'tool' and signature is not null
+    group by run_id
+)
+select
+    r.run_id,
+    r.task,
+    r.task_type,
+    r.agent,
+    r.service,
+    r.started_at,
+    r.ended_at,
+    r.last_seen_at,
+    coalesce(c.steps, 0) as steps,
+    coalesce(c.tool_calls, 0) as tool_calls,
+    coalesce(c.model_calls, 0) as model_calls,
+    coalesce(c.failed_tool_calls, 0) as failed_tool_calls,
+    coalesce(c.flat_steps, 0) as flat_steps,
+    coalesce(c.longest_flat_streak, 0) as longest_flat_streak,
+    s.repeated_signature_rate,
+    c.input_tokens,
+    c.output_tokens,
+    case when c.input_tokens is null and c.output_tokens is null then null
+         else coalesce(c.input_tokens, 0) + coalesce(c.output_tokens, 0) end as tokens,
+    c.cost_usd,
+    case when c.input_tokens is null and c.output_tokens is null then null else coalesce(c.wasted_tokens, 0) end as wasted_tokens,
+    case when c.cost_usd is null then null else coalesce(c.wasted_cost_usd, 0) end as wasted_cost_usd,
+    r.stop_reason,
+    r.flagged_reason,
+    r.policy_hash,
+    r.status
+from run_rows as r
+left join counted as c on c.run_id = r.run_id
+left join signed as s on s.run_id = r.run_id;

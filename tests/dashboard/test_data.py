@@ -1,0 +1,74 @@
+"""Whatever state a database is in, asking it gives an answer and never raises."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+import streamlit as st
+
+from dashboard import data
+from dashboard.data import State
+from otel_processor.store.database import Database
+from tests.dashboard import seed
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_a_missing_database_is_missing(db: Path) -> None:
+    assert data.recent_alerts().state is State.MISSING
+
+
+def test_a_held_database_is_busy_and_names_the_holder(seeded_db: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(data, "_WAIT_SECONDS", 0.01)
+    with Database(seeded_db).write(timeout_seconds=10):
+        answer = data.recent_alerts()
+    assert answer.state is State.BUSY
+    assert not answer.is_usable
+    assert "is held by" in answer.problem
+
+
+def test_while_it_is_busy_the_last_answer_stands(seeded_db: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(data, "_WAIT_SECONDS", 0.01)
+    before = data.recent_alerts()
+    st.cache_data.clear()
+    with Database(seeded_db).write(timeout_seconds=10):
+        answer = data.recent_alerts()
+    assert answer.state is State.BUSY
+    assert answer.is_usable
+    assert answer.frame.equals(before.frame)
+    assert answer.read_at == before.read_at
+
+
+def test_nobody_is_kept_from_writing_after_an_answer(seeded_db: Path) -> None:
+    data.recent_alerts()
+    with Database(seeded_db).write(timeout_seconds=0.1) as connection:
+        seed.add_alert(connection, seed.HEALTHY, 0)
+    st.cache_data.clear()
+    assert len(data.recent_alerts().frame) == 4
+
+
+def test_a_question_that_took_long_is_not_asked_again_at_once(seeded_db: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(data, "_SLOW_SECONDS", 0.0)
+    monkeypatch.setattr(data, "_REST_AFTER_SLOW", 10_000)
+    before = data.run_totals(None)
+    with Database(seeded_db).write(timeout_seconds=10) as connection:
+        seed.add_run(connection, "7" * 32, [])
+    st.cache_data.clear()
+    assert data.run_totals(None).read_at == before.read_at
+
+
+def test_text_of_others_is_inert_and_ids_are_kept(seeded_db: Path) -> None:
+    frame = data.recent_runs(None).frame
+    task = frame.loc[frame["run_id"] == seed.HOSTILE, "task"].iloc[0]
+    assert "\x1b" not in task
+    assert "\u202e" not in task
+    assert "[U+202E]" in task
+
+
+def test_the_path_comes_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OTEL_PROCESSOR_DB", "elsewhere.duckdb")
+    assert data.database_path() == "elsewhere.duckdb"
+    monkeypatch.setenv("OTEL_PROCESSOR_DB", "")
+    assert data.database_path() == "agents.duckdb"
