@@ -39,6 +39,7 @@ ALERTS_SHOWN = 30
 SIGNATURES_SHOWN = 10
 
 _WAIT_SECONDS = 1.5
+_WAIT_FOR_ALERTS_SECONDS = 2.5
 _REMEMBERED = 128
 _SLOW_SECONDS = 0.1
 _REST_AFTER_SLOW = 10
@@ -159,10 +160,10 @@ def _recent(name: str, **parameters: Parameter) -> Answer:
     return _ask_recent(database_path(), name, tuple(parameters.items()))
 
 
-# Alerts have to be on the page within 3 seconds of being told, and the page asks every 2.
+# Alerts have to be on the page within 3 seconds of being told: what is kept must be younger than the page asks again.
 @st.cache_data(ttl=0.5, max_entries=32, show_spinner=False)
 def _ask_fresh(path: str, name: str, parameters: tuple[tuple[str, Parameter], ...]) -> Answer:
-    return _ask(path, name, parameters)
+    return _ask(path, name, parameters, _WAIT_FOR_ALERTS_SECONDS)
 
 
 @st.cache_data(ttl=2, max_entries=128, show_spinner=False)
@@ -171,16 +172,16 @@ def _ask_recent(path: str, name: str, parameters: tuple[tuple[str, Parameter], .
     if last.took_seconds > _SLOW_SECONDS and _age_seconds(last) < last.took_seconds * _REST_AFTER_SLOW:
         # Writers wait while a query reads: over much data a page asks more rarely.
         return last
-    return _ask(path, name, parameters)
+    return _ask(path, name, parameters, _WAIT_SECONDS)
 
 
-def _ask(path: str, name: str, parameters: tuple[tuple[str, Parameter], ...]) -> Answer:
+def _ask(path: str, name: str, parameters: tuple[tuple[str, Parameter], ...], wait_seconds: float) -> Answer:
     if not Path(path).exists():
         return Answer(State.MISSING)
     question = (path, name, parameters)
     begun = time.monotonic()
     try:
-        frame = _read(path, name, dict(parameters))
+        frame = _read(path, name, dict(parameters), wait_seconds)
     except StoreBusyError as error:
         return replace(_LAST.recall(question), state=State.BUSY, problem=inert(str(error)))
     except StoreError as error:
@@ -196,8 +197,8 @@ def _age_seconds(answer: Answer) -> float:
     return (datetime.now(UTC) - answer.read_at).total_seconds() if answer.read_at else float("inf")
 
 
-def _read(path: str, name: str, parameters: dict[str, Parameter]) -> pd.DataFrame:
-    connection = open_read_only(path, timeout_seconds=_WAIT_SECONDS)
+def _read(path: str, name: str, parameters: dict[str, Parameter], wait_seconds: float) -> pd.DataFrame:
+    connection = open_read_only(path, timeout_seconds=wait_seconds)
     try:
         frame: pd.DataFrame = connection.execute(query(name), parameters).df()
     finally:

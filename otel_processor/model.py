@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol, Self
 
 Attributes = Mapping[str, Any]
 
@@ -119,9 +119,11 @@ class RequestedCall:
     arguments: Any
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Reading:
     """What a span says, in one vocabulary, whatever names its writer used. None: it does not say."""
+
+    # Without slots on purpose: what a span does not say stays a default of the class, see `of`.
 
     role: Role = Role.OTHER
     dialect: str = ""
@@ -164,6 +166,16 @@ class Reading:
     progress_declared: bool | None = None
     """Declared by the user: `loop.progress.declared`."""
 
+    @classmethod
+    def of(cls, found: dict[str, Any]) -> Self:
+        """Return the reading with these fields.
+
+        A frozen dataclass sets each of its thirty fields by itself, 3 µs a span; this takes the few that were found.
+        """
+        reading = object.__new__(cls)
+        reading.__dict__.update(found)
+        return reading
+
 
 NOTHING = Reading()
 """What a span says that is neither a call nor an agent and declares nothing."""
@@ -201,9 +213,8 @@ class ResultEvidence:
     """Characters as received."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Call:
-    """A model call or tool call of a run, ready for detection."""
+class Call(NamedTuple):
+    """A model call or tool call of a run, ready for detection. (A tuple is made in half the time of a frozen dataclass.)"""
 
     trace_id: str
     span_id: str
@@ -268,8 +279,7 @@ class Verdict:
     evidence: Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class CallOutcome:
+class CallOutcome(NamedTuple):
     """What one call meant for its run."""
 
     step: int

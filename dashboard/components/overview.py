@@ -7,9 +7,6 @@ import streamlit as st
 from dashboard import data
 from dashboard.components import alert_list, headline, notice, panels
 
-NUMBERS_SECONDS = 3
-CHARTS_SECONDS = 10
-
 
 def show(hours: int | None) -> None:
     """Show the overview, or what is missing for it."""
@@ -22,7 +19,10 @@ def show(hours: int | None) -> None:
         alert_list.show()
     with right:
         _numbers(hours)
-    _charts(hours)
+    # One after the other and seldom at once: over much data a refresh must not hold up that of the alerts.
+    _endings(hours)
+    _tasks(hours)
+    _tables(hours)
 
 
 @st.fragment(run_every=alert_list.REFRESH_SECONDS)
@@ -36,7 +36,7 @@ def _wait_for_runs(hours: int | None) -> None:
         notice.no_runs()
 
 
-@st.fragment(run_every=NUMBERS_SECONDS)
+@st.fragment(run_every=4)
 def _numbers(hours: int | None) -> None:
     st.subheader("In numbers")
     totals = data.run_totals(hours)
@@ -45,17 +45,25 @@ def _numbers(hours: int | None) -> None:
         headline.show(totals.frame)
 
 
-@st.fragment(run_every=CHARTS_SECONDS)
-def _charts(hours: int | None) -> None:
+@st.fragment(run_every=10)
+def _endings(hours: int | None) -> None:
     left, right = st.columns(2, gap="large")
     with left:
         panels.stop_reasons(hours)
     with right:
         panels.streaks(hours)
+
+
+@st.fragment(run_every=13)
+def _tasks(hours: int | None) -> None:
     left, right = st.columns(2, gap="large")
     with left:
         panels.tokens_per_task(hours)
     with right:
         panels.steps_per_task(hours)
+
+
+@st.fragment(run_every=17)
+def _tables(hours: int | None) -> None:
     panels.longest_streaks(hours)
     panels.recent_runs(hours)

@@ -15,7 +15,7 @@ from otel_processor.cli.querying import unique_names
 from otel_processor.errors import ConfigError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from otel_processor.cli.querying import Rows
 
@@ -64,8 +64,8 @@ def require_pyarrow() -> None:
         raise ConfigError("Parquet needs pyarrow: pip install 'otel-processor[dashboard]'") from error
 
 
-def write_parquet(reader: Any, sink: IO[bytes]) -> None:
-    """Write the batches of an Arrow reader as one Parquet file.
+def write_parquet(schema: Any, batches: Iterable[Any], sink: IO[bytes]) -> None:
+    """Write Arrow batches as one Parquet file.
 
     Raises:
         UsageFailure: a column has a type that Parquet does not know.
@@ -73,11 +73,11 @@ def write_parquet(reader: Any, sink: IO[bytes]) -> None:
     import pyarrow as pa
     from pyarrow import parquet
 
-    names = unique_names(reader.schema.names)
-    schema = pa.schema([field.with_name(name) for field, name in zip(reader.schema, names, strict=True)])
+    names = unique_names(schema.names)
+    renamed = pa.schema([field.with_name(name) for field, name in zip(schema, names, strict=True)])
     try:
-        with parquet.ParquetWriter(sink, schema, compression="zstd") as writer:
-            for batch in reader:
+        with parquet.ParquetWriter(sink, renamed, compression="zstd") as writer:
+            for batch in batches:
                 writer.write_batch(batch.rename_columns(names))
     except pa.ArrowNotImplementedError as error:
         raise UsageFailure(f"a column has a type that Parquet does not know; cast it in the query ({error})") from error

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import io
 import re
-import threading
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
-from otel_processor.cli.group import Failure
+from otel_processor.cli.in_time import InTime
 from otel_processor.errors import QueryError
 from otel_processor.store.opening import open_read_only
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     import duckdb
+
+T = TypeVar("T")
 
 ROWS_PER_FETCH = 2_000
 LOCK_SECONDS = 10.0
@@ -53,21 +55,17 @@ class Querying:
     """A sandboxed read-only connection with a time limit over everything that is done on it."""
 
     def __init__(self, db: Path, *, timeout_seconds: float) -> None:
-        self._timeout_seconds = timeout_seconds
         self._connection = open_read_only(db, timeout_seconds=LOCK_SECONDS, config=SANDBOX)
-        # Set here and not in the configuration of the connection, which is not allowed to be locked before the time zone is set.
         self._connection.execute("set TimeZone = 'UTC'")
+        # Locked last: after this nothing can be set, the time zone neither.
         self._connection.execute("set lock_configuration = true")
-        self._expired = threading.Event()
-        self._timer = threading.Timer(timeout_seconds, self._stop)
-        self._timer.daemon = True
+        self._in_time = InTime(self._connection, timeout_seconds)
 
     def __enter__(self) -> Self:
-        self._timer.start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._timer.cancel()
+        self._in_time.close()
         self._connection.close()
 
     def run_all_but_last(self, text: str) -> duckdb.Statement:
@@ -76,100 +74,90 @@ class Querying:
         Raises:
             QueryError: there is no statement, or one of them is wrong or refused.
         """
-        with self.watched():
-            statements = self._connection.extract_statements(text)
-            if not statements:
-                raise QueryError("there is no SQL in the query")
-            for statement in statements[:-1]:
-                self._connection.execute(statement).fetchall()
-                self._check_time()
-            return statements[-1]
+        statements = self._do(lambda: self._connection.extract_statements(text))
+        if not statements:
+            raise QueryError("there is no SQL in the query")
+        for statement in statements[:-1]:
+            self._do(functools.partial(self._run, statement))
+        return statements[-1]
 
     def table(self, statement: duckdb.Statement, *, limit: int, width: int) -> tuple[str, bool]:
         """Render the rows as a box, and say whether there are more than `limit` of them."""
-        with self.watched():
-            relation = self._relation(statement)
-            kind = _kind(statement)
-            if relation is None or kind in _WITHOUT_ROWS:
-                return "", False
-            if kind == "EXPLAIN":
-                return "\n".join(str(row[-1]) for row in relation.fetchall()) + "\n", False
-            shown = relation.limit(limit)
-            drawn = io.StringIO()
-            with contextlib.redirect_stdout(drawn):
-                shown.show(max_rows=limit, max_width=width)
-            more = len(shown) == limit and len(relation.limit(1, offset=limit)) > 0
-            return drawn.getvalue().rstrip("\n").translate(_CONTROL) + "\n", more
+        return self._do(lambda: self._draw(statement, limit, width))
 
     def rows(self, statement: duckdb.Statement, *, limit: int | None) -> Rows:
         """Start the query and give its rows in batches."""
-        with self.watched():
-            self._connection.execute(statement)
-            described = self._connection.description or []
-            if _kind(statement) in _WITHOUT_ROWS:
-                return Rows([], [], iter(()))
-            names = unique_names([column[0] for column in described])
-            return Rows(names, [str(column[1]) for column in described], self._fetch(limit))
+        self._do(lambda: self._connection.execute(statement))
+        described = self._connection.description or []
+        if _kind(statement) in _WITHOUT_ROWS:
+            return Rows([], [], iter(()))
+        names = unique_names([column[0] for column in described])
+        return Rows(names, [str(column[1]) for column in described], self._fetch(limit))
 
-    def arrow(self, statement: duckdb.Statement, *, limit: int | None) -> Any:
-        """Start the query and give an Arrow reader; types that Parquet does not know come as text."""
-        with self.watched():
-            relation = self._relation(statement)
-            if relation is None or not relation.columns:
-                raise QueryError("the last statement returns no rows to write as Parquet")
-            if limit is not None:
-                relation = relation.limit(limit)
-            columns = [_for_parquet(name, str(kind)) for name, kind in zip(relation.columns, relation.types, strict=True)]
-            if any(" as " in column for column in columns) and len(set(relation.columns)) == len(columns):
-                relation = relation.project(", ".join(columns))
-            return relation.to_arrow_reader(ROWS_PER_FETCH)
+    def arrow(self, statement: duckdb.Statement, *, limit: int | None) -> tuple[Any, Iterator[Any]]:
+        """Start the query and give its Arrow schema and batches; types that Parquet does not know come as text."""
+        reader = self._do(lambda: self._arrow_reader(statement, limit))
+        return reader.schema, iter(lambda: self._do(lambda: next(reader, None)), None)
 
-    @contextlib.contextmanager
-    def watched(self) -> Iterator[None]:
-        """Turn what DuckDB raises inside the block into one clear message."""
+    def _run(self, statement: duckdb.Statement) -> None:
+        self._connection.execute(statement).fetchall()
+
+    def _do(self, work: Callable[[], T]) -> T:
         import duckdb
 
         try:
-            yield
+            return self._in_time.do(work)
         except duckdb.Error as error:
-            self._check_time()
             raise QueryError(explain(str(error))) from error
-        except RuntimeError as error:
-            # DuckDB tells of Ctrl-C during a query in this way.
-            if "interrupted" in str(error).lower():
-                self._check_time()
-                raise KeyboardInterrupt from error
-            raise
+
+    def _draw(self, statement: duckdb.Statement, limit: int, width: int) -> tuple[str, bool]:
+        relation = self._relation(statement)
+        kind = _kind(statement)
+        if relation is None or kind in _WITHOUT_ROWS:
+            return "", False
+        if kind == "EXPLAIN":
+            return "\n".join(str(row[-1]) for row in relation.fetchall()) + "\n", False
+        drawn = io.StringIO()
+        with contextlib.redirect_stdout(drawn):
+            relation.limit(limit).show(max_rows=limit, max_width=width)
+        box = drawn.getvalue().rstrip("\n").translate(_CONTROL) + "\n"
+        # A relation keeps no rows, so asking for more runs the query again: only where the box is long enough to be full.
+        more = box.count("\n") > limit and bool(relation.limit(1, offset=limit).fetchall())
+        return box, more
 
     def _relation(self, statement: duckdb.Statement) -> duckdb.DuckDBPyRelation | None:
         import duckdb
 
+        whole = statement.query
+        alone = without_end(whole)
         try:
-            return self._connection.sql(statement)
+            return self._connection.sql(statement if alone == whole else alone)
         except duckdb.Error:
             # Executing says in addition at which place the query is wrong.
             self._connection.execute(statement)
             raise
 
+    def _arrow_reader(self, statement: duckdb.Statement, limit: int | None) -> Any:
+        relation = self._relation(statement)
+        if relation is None or _kind(statement) in _WITHOUT_ROWS:
+            raise QueryError("the last statement returns no rows to write as Parquet")
+        if limit is not None:
+            relation = relation.limit(limit)
+        names = relation.columns
+        columns = [_for_parquet(name, str(kind)) for name, kind in zip(names, relation.types, strict=True)]
+        if any(" as " in column for column in columns) and len(set(names)) == len(names):
+            relation = relation.project(", ".join(columns))
+        return relation.to_arrow_reader(ROWS_PER_FETCH)
+
     def _fetch(self, limit: int | None) -> Iterator[list[tuple[Any, ...]]]:
         left = limit
         while left is None or left > 0:
-            with self.watched():
-                wanted = ROWS_PER_FETCH if left is None else min(left, ROWS_PER_FETCH)
-                batch = self._connection.fetchmany(wanted)
+            wanted = ROWS_PER_FETCH if left is None else min(left, ROWS_PER_FETCH)
+            batch = self._do(functools.partial(self._connection.fetchmany, wanted))
             if not batch:
                 return
             left = None if left is None else left - len(batch)
             yield batch
-            self._check_time()
-
-    def _stop(self) -> None:
-        self._expired.set()
-        self._connection.interrupt()
-
-    def _check_time(self) -> None:
-        if self._expired.is_set():
-            raise Failure(f"the query took longer than {self._timeout_seconds:g} s and was stopped; --timeout gives it more")
 
 
 def explain(text: str) -> str:
@@ -179,6 +167,19 @@ def explain(text: str) -> str:
         return "`sql` is read-only: it cannot change the database or its settings, nor reach files or extensions"
     in_one_line = " ".join(line.strip() for line in sentence.splitlines() if line.strip())
     return f"{in_one_line}\nLINE {place}" if place else in_one_line
+
+
+def without_end(query: str) -> str:
+    """Take a last semicolon, and a comment after it, off a statement: as part of another one it must not have them."""
+    import duckdb
+
+    raw = query.encode()
+    end = len(raw)
+    for offset, kind in reversed(duckdb.tokenize(query)):
+        if raw[offset : offset + 1] != b";" and not str(kind).endswith("comment"):
+            break
+        end = offset
+    return raw[:end].decode(errors="replace")
 
 
 def unique_names(names: Sequence[str]) -> list[str]:

@@ -70,9 +70,9 @@ def sql(*, db: Path, query: str, format_: str, output: Path | None, limit: int |
             if more:
                 click.echo(f"Only the first {limit or TABLE_ROWS:,} rows; --limit N shows more, --format csv all.", err=True)
         elif format_ == "parquet":
-            reader = querying.arrow(statement, limit=limit)
-            with _sink(output) as sink, querying.watched():
-                formats.write_parquet(reader, sink)
+            schema, batches = querying.arrow(statement, limit=limit)
+            with _sink(output) as sink:
+                formats.write_parquet(schema, batches, sink)
         else:
             rows = querying.rows(statement, limit=limit)
             with _sink(output) as sink:

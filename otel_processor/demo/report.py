@@ -42,7 +42,7 @@ _STORED = """
 """
 _QUESTIONS = (
     "select task, runs, tokens, wasted_tokens from tokens_per_task order by wasted_tokens desc",
-    "select at, task, pattern, message from alerts order by at desc limit 5",
+    "select a.at, task, pattern, message from alerts as a order by a.at desc limit 5",
     "select run_id, task, steps, longest_flat_streak, stop_reason, flagged_reason from runs where flagged_reason is not null",
 )
 

@@ -65,6 +65,12 @@ class RecentSet(Generic[K]):
         self._old: set[K] = set()
         self._limit = limit
 
+    def add_one(self, member: K) -> None:
+        """Remember a member."""
+        self._young.add(member)
+        if len(self._young) > self._limit:
+            self._old, self._young = self._young, set()
+
     def add(self, members: Iterable[K]) -> None:
         """Remember the members."""
         self._young.update(members)

@@ -11,8 +11,7 @@ from __future__ import annotations
 import base64
 import math
 import re
-from collections.abc import Mapping, Sequence
-from decimal import Decimal
+from collections.abc import Mapping, Sequence, Set
 from enum import Enum
 from typing import Any
 
@@ -33,6 +32,9 @@ _OPTIONS = (
 _MAYBE_DIFFERENT = re.compile(rb"[0-9][.eE]|null|[\xf0-\xf4]")
 
 
+_FLAT = frozenset({str, int, bool, type(None)})
+
+
 class NotCanonicalError(ValueError):
     """The value has no canonical form: it contains itself, or has more than a million parts."""
 
@@ -43,13 +45,33 @@ def canonical_json(value: Any) -> bytes:
     Raises:
         NotCanonicalError: the value is endless or larger than `MAX_NODES` parts.
     """
+    return fast_canonical_json(value) or _slow(value)
+
+
+def fast_canonical_json(value: Any) -> bytes | None:
+    """Return the canonical JSON of `value` where orjson writes it, or None where it may write it differently."""
     try:
-        fast = orjson.dumps(value, option=_OPTIONS)
+        text = orjson.dumps(value, option=_OPTIONS)
     except (TypeError, ValueError, RecursionError):
-        return _slow(value)
-    if fast.count(b"[") + fast.count(b"{") > MAX_DEPTH or _MAYBE_DIFFERENT.search(fast):
-        return _slow(value)
-    return fast
+        return None
+    # Every part but the first of its container follows a comma.
+    if len(text) > MAX_NODES and text.count(b",") + text.count(b"[") + text.count(b"{") >= MAX_NODES:
+        return None
+    if text.isascii() and _is_flat(value):
+        return text
+    if text.count(b"[") + text.count(b"{") > MAX_DEPTH or _MAYBE_DIFFERENT.search(text):
+        return None
+    return text
+
+
+def _is_flat(value: Any) -> bool:
+    """Return whether a value holds text and whole numbers only, as most arguments do: then nothing is written differently."""
+    if type(value) is not dict:
+        return False
+    for member in value.values():
+        if type(member) not in _FLAT and not (type(member) is dict and _FLAT.issuperset(map(type, member.values()))):
+            return False
+    return True
 
 
 def _slow(value: Any) -> bytes:
@@ -63,38 +85,43 @@ def _write(value: Any) -> tuple[str, int]:
     """Write without recursion, so that depth is bounded by `MAX_NODES` only; returns the text and the depth seen."""
     out: list[str] = []
     stack: list[tuple[Any, int, bool]] = [(value, 0, False)]
-    nodes = deepest = 0
+    nodes, deepest = 1, 0
     while stack:
         item, depth, is_text = stack.pop()
         if is_text:
             out.append(item)
             continue
-        nodes += 1
-        if nodes > MAX_NODES:
-            raise NotCanonicalError("the value contains itself or has more than a million parts")
         if isinstance(item, Enum):
             item = item.value
-        if isinstance(item, Mapping):
-            deepest = max(deepest, depth + 1)
-            stack.append(("}", 0, True))
-            members = sorted(((_key(key), member) for key, member in item.items()), key=_utf16, reverse=True)
-            for index, (key, member) in enumerate(members):
-                stack.append((member, depth + 1, False))
-                comma = "" if index == len(members) - 1 else ","
-                stack.append((f"{comma}{_string(key)}:", 0, True))
-            out.append("{")
-        elif isinstance(item, Sequence | set | frozenset) and not isinstance(item, str | bytes | bytearray):
-            deepest = max(deepest, depth + 1)
-            parts = item if isinstance(item, Sequence) else sorted(item, key=repr)
-            stack.append(("]", 0, True))
-            for index in range(len(parts) - 1, -1, -1):
-                stack.append((parts[index], depth + 1, False))
-                if index:
-                    stack.append((",", 0, True))
-            out.append("[")
-        else:
+        members = _members(item, MAX_NODES - nodes)
+        if members is None:
             out.append(_scalar(item))
+            continue
+        nodes += len(members)
+        deepest = max(deepest, depth + 1)
+        opening, closing = "{}" if isinstance(item, Mapping) else "[]"
+        out.append(opening)
+        stack.append((closing, 0, True))
+        for index in range(len(members) - 1, -1, -1):
+            before, member = members[index]
+            stack.append((member, depth + 1, False))
+            stack.append((f",{before}" if index else before, 0, True))
     return "".join(out), deepest
+
+
+def _members(item: Any, limit: int) -> list[tuple[str, Any]] | None:
+    """Return what a container holds, with the text that goes before each part; None for anything else.
+
+    The limit is looked at before anything is laid out, since a value may contain itself many times over.
+    """
+    is_mapping = isinstance(item, Mapping)
+    if not is_mapping and (not isinstance(item, Sequence | Set) or isinstance(item, str | bytes | bytearray)):
+        return None
+    if len(item) > limit:
+        raise NotCanonicalError("the value contains itself or has more than a million parts")
+    if is_mapping:
+        return [(f"{_string(key)}:", member) for key, member in sorted(((_key(k), m) for k, m in item.items()), key=_utf16)]
+    return [("", part) for part in (item if isinstance(item, Sequence) else sorted(item, key=repr))]
 
 
 def _scalar(value: Any) -> str:
@@ -123,7 +150,7 @@ def _utf16(member: tuple[str, Any]) -> bytes:
 
 def _string(text: str) -> str:
     try:
-        return orjson.dumps(str(text)).decode()
+        return orjson.dumps(str.__str__(text)).decode()
     except (TypeError, ValueError):
         # A lone surrogate: write everything else as usual and the surrogate as its escape.
         pieces = re.split(r"([\ud800-\udfff])", text)
@@ -136,7 +163,7 @@ def _string(text: str) -> str:
 
 def _integer(value: int) -> str:
     try:
-        return str(value)
+        return int.__repr__(value)
     except ValueError:
         # Python refuses to print integers beyond 4,300 digits; their hexadecimal text is as exact.
         return _string(hex(value))
@@ -151,14 +178,17 @@ def _number(value: float) -> str:
     if value == 0:
         return "0"
     sign = "-" if value < 0 else ""
-    _, digit_tuple, exponent = Decimal(repr(abs(value))).normalize().as_tuple()
-    digits = "".join(map(str, digit_tuple))
-    point = len(digits) + int(exponent)
+    # Python's shortest digits are ECMAScript's; only where it puts the point differs. The value is 0.digits * 10 ** point.
+    mantissa, _, exponent = float.__repr__(abs(value)).partition("e")
+    whole, _, fraction = mantissa.partition(".")
+    significant = (whole + fraction).lstrip("0")
+    point = int(exponent or 0) + len(significant) - len(fraction)
+    digits = significant.rstrip("0")
     if len(digits) <= point <= 21:
         return f"{sign}{digits}{'0' * (point - len(digits))}"
     if 0 < point <= 21:
         return f"{sign}{digits[:point]}.{digits[point:]}"
     if -6 < point <= 0:
         return f"{sign}0.{'0' * -point}{digits}"
-    fraction = f".{digits[1:]}" if len(digits) > 1 else ""
-    return f"{sign}{digits[0]}{fraction}e{'+' if point > 0 else '-'}{abs(point - 1)}"
+    rest = f".{digits[1:]}" if len(digits) > 1 else ""
+    return f"{sign}{digits[0]}{rest}e{'+' if point > 0 else '-'}{abs(point - 1)}"

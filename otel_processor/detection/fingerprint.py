@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import zlib
+from collections.abc import Iterable
 from typing import Any
 
 from otel_processor.detection.canonical import NotCanonicalError, canonical_json
 from otel_processor.detection.masking import MASK, mask_volatile
 from otel_processor.model import ResultEvidence
 
-HEAD_CHARS, TAIL_CHARS = 3_000, 1_000
-"""Looked at closely in a long result: where answers begin to differ, and where logs grow."""
+HEAD_CHARS, MIDDLE_CHARS, TAIL_CHARS = 1_024, 320, 512
+"""Looked at closely in a long result: its head, two stretches a third and two thirds in, and its tail, where logs grow."""
+
+WHOLE_CHARS = HEAD_CHARS + 2 * MIDDLE_CHARS + TAIL_CHARS
+"""A result up to this long is looked at whole."""
 
 # Everything but letters, digits, `_` and non-ASCII bytes separates words.
 _WORDS_ONLY = bytes(c if chr(c).isalnum() or c == 0x5F or c >= 0x80 else 0x20 for c in range(256))
@@ -35,24 +39,34 @@ def raw_hash(text: str) -> str:
 def examine(text: str, *, raw: str | None = None) -> ResultEvidence:
     """Reduce a result's text to what detection compares; a pure function of the text.
 
-    In a text of over 4,000 characters only the first 3,000 and the last 1,000 are masked and sketched; the part between
-    goes into the fingerprint by its length alone, since it may hold volatile values nobody looked for.
+    Of a text of over 2,176 characters four stretches are masked and sketched; the rest goes into the fingerprint by its
+    length alone (to 64 characters), since it may hold volatile values nobody looked for. Looking at all of a 4 KB answer
+    would cost more than everything else together.
 
     Args:
         text: the whole result.
         raw: its `raw_hash`, when that is known already.
     """
-    if len(text) > HEAD_CHARS + TAIL_CHARS:
-        window = f"{mask_volatile(text[:HEAD_CHARS])} {MASK}{len(text) // 64}{MASK} {mask_volatile(text[-TAIL_CHARS:])}"
-    else:
-        window = mask_volatile(text)
-    masked = window.encode("utf-8", "surrogatepass")
+    masked = mask_volatile(text if len(text) <= WHOLE_CHARS else _stretches(text)).encode("utf-8", "surrogatepass")
+    about_length = b"" if len(text) <= WHOLE_CHARS else b"%d" % (len(text) // 64)
     return ResultEvidence(
         raw_hash=raw or raw_hash(text),
-        fingerprint=hashlib.sha256(masked).hexdigest(),
+        fingerprint=hashlib.sha256(masked + about_length).hexdigest(),
         sketch=_sketch(masked),
         length=len(text),
     )
+
+
+def _stretches(text: str) -> str:
+    third = (len(text) - TAIL_CHARS) // 3
+    inner = (_whole_words(text[at : at + MIDDLE_CHARS]) for at in (third, 2 * third))
+    return "\n".join((text[:HEAD_CHARS].rpartition(" ")[0] or text[:HEAD_CHARS], *inner, _whole_words(text[-TAIL_CHARS:])))
+
+
+def _whole_words(stretch: str) -> str:
+    """Drop the words that the stretch cuts in two: they would look new wherever the text moved by a character."""
+    first, last = stretch.find(" "), stretch.rfind(" ")
+    return stretch[first + 1 : last] if 0 <= first < last else stretch
 
 
 def _sketch(masked: bytes) -> frozenset[int]:
@@ -61,6 +75,6 @@ def _sketch(masked: bytes) -> frozenset[int]:
     return frozenset(zlib.crc32(word) << 8 | min(len(word), 255) for word in words)
 
 
-def changed_chars(new: frozenset[int], old: frozenset[int]) -> int:
+def changed_chars(new: frozenset[int], old: Iterable[int]) -> int:
     """Return how many characters the words of `new` have that are not in `old`."""
-    return sum(word & 0xFF for word in new - old)
+    return sum(word & 0xFF for word in new.difference(old))

@@ -12,9 +12,11 @@ def find_hard_loop(call: Call, progress: bool | None, repeats: Repeats, policy: 
 
     A status query whose result is not recorded is let off: its result may well be moving.
     """
-    limit = {Effect.WRITE: policy.hard_loop_write_repeats, Effect.POLL: policy.hard_loop_poll_repeats}.get(
-        call.effect or Effect.UNKNOWN, policy.hard_loop_repeats
-    )
+    limit = policy.hard_loop_repeats
+    if call.effect is Effect.WRITE:
+        limit = policy.hard_loop_write_repeats
+    elif call.effect is Effect.POLL:
+        limit = policy.hard_loop_poll_repeats
     if progress is True or repeats.count < limit or (call.effect is Effect.POLL and progress is None):
         return None
     tool = call.reading.tool or "a tool"
@@ -36,7 +38,7 @@ def find_hard_loop(call: Call, progress: bool | None, repeats: Repeats, policy: 
             "repeats": repeats.count,
             "limit": limit,
             "effect": str(call.effect or Effect.UNKNOWN),
-            "steps": list(repeats.steps),
-            "span_ids": list(repeats.span_ids),
+            "steps": [step for step, _ in repeats.places],
+            "span_ids": [span_id for _, span_id in repeats.places],
         },
     )

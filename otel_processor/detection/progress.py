@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from array import array
+
 from otel_processor.detection.bounded import RecentMap, RecentSet
 from otel_processor.detection.fingerprint import changed_chars
 from otel_processor.model import Call, Effect
 from otel_processor.policy import Policy
 
-# Bounds of what one agent of one run remembers, about 1 MB together at the most.
+# Bounds of what one agent of one run remembers, about 2 MB together at the most.
 _FINGERPRINTS = 2_048
 _WORDS = 8_192
 _SKETCHES = 64
@@ -20,12 +22,12 @@ class Novelty:
     __slots__ = ("_done", "_fingerprints", "_last_sketch", "_words")
 
     def __init__(self) -> None:
-        self._fingerprints: RecentSet[str] = RecentSet(_FINGERPRINTS)
+        self._fingerprints: RecentSet[int] = RecentSet(_FINGERPRINTS)
         self._words: RecentSet[int] = RecentSet(_WORDS)
-        self._last_sketch: RecentMap[str, frozenset[int]] = RecentMap(_SKETCHES)
-        self._done: RecentSet[str] = RecentSet(_SIGNATURES)
+        self._last_sketch: RecentMap[str, array[int]] = RecentMap(_SKETCHES)
+        self._done: RecentSet[int] = RecentSet(_SIGNATURES)
 
-    def judge(self, call: Call, policy: Policy, *, since_change: int) -> bool | None:
+    def judge(self, call: Call, policy: Policy, *, is_first: bool, is_repeat: bool) -> bool | None:
         """Say whether the call is progress (True), flat (False) or unknown (None), and remember what it brought.
 
         What the agent declared wins. An error is flat. A successful write of something not written before is progress
@@ -37,33 +39,35 @@ class Novelty:
         Args:
             call: the tool call.
             policy: the thresholds.
-            since_change: how often this very call was made since something changed, this time not counted.
+            is_first: this agent has not made this very call with success before in the run (`is_first`).
+            is_repeat: it has made it since something changed.
         """
-        was_said = call.evidence is None or call.evidence.fingerprint in self._fingerprints
+        was_said = call.evidence is None or _short(call.evidence.fingerprint) in self._fingerprints
         moved = self._brought_news(call, policy)
-        is_first = self.is_first(call)
-        if call.signature is not None:
-            self._done.add((call.signature,))
+        failed = call.reading.is_error or call.error_class is not None
+        if is_first and call.signature is not None and not failed:
+            self._done.add_one(_short(call.signature))
         if call.reading.progress_declared is not None:
             return call.reading.progress_declared
-        may_be_work = call.effect is Effect.UNKNOWN and call.signature is not None and since_change == 0
-        if call.reading.is_error:
+        may_be_work = call.effect is Effect.UNKNOWN and call.signature is not None and not is_repeat
+        if failed:
             return None if may_be_work and not was_said else False
-        if call.effect is Effect.WRITE and is_first:
+        if is_first and call.effect is Effect.WRITE:
             return True
         return None if may_be_work and not moved else moved
 
-    def is_first(self, call: Call) -> bool:
-        """Return whether this agent has not made this very call before in the run."""
-        return call.signature is not None and call.signature not in self._done
+    def is_first(self, signature: str) -> bool:
+        """Return whether this agent has not made this very call with success before in the run."""
+        return _short(signature) not in self._done
 
     def _brought_news(self, call: Call, policy: Policy) -> bool | None:
         evidence = call.evidence
         if evidence is None:
             return None
-        if evidence.fingerprint in self._fingerprints:
+        fingerprint = _short(evidence.fingerprint)
+        if fingerprint in self._fingerprints:
             return False
-        self._fingerprints.add((evidence.fingerprint,))
+        self._fingerprints.add_one(fingerprint)
         new_words = self._words.count_new(evidence.sketch)
         self._words.add(evidence.sketch)
         moved = new_words > 0 and new_words >= policy.min_new_share * len(evidence.sketch)
@@ -71,5 +75,10 @@ class Novelty:
             last = self._last_sketch.get(call.signature)
             if not moved and last is not None:
                 moved = changed_chars(evidence.sketch, last) > policy.min_changed_chars
-            self._last_sketch.put(call.signature, evidence.sketch)
+            self._last_sketch.put(call.signature, array("Q", evidence.sketch))
         return moved
+
+
+def _short(digest: str) -> int:
+    """Return the first 60 bits of a hexadecimal hash: enough to tell a run's results apart, in a third of the memory."""
+    return int(digest[:15], 16)

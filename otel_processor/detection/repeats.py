@@ -6,26 +6,41 @@ from dataclasses import dataclass, field
 
 from otel_processor.detection.bounded import RecentMap
 
-_SIGNATURES = 1_024
+_SIGNATURES = 512
 _REMEMBERED = 8
 
 
 @dataclass(slots=True)
 class Repeats:
-    """One signature's count. Its steps and spans are the evidence of a verdict, the latest few of them."""
+    """One signature's count. Where it was called is the evidence of a verdict, the latest few places of it."""
 
     count: int = 0
-    tolerated: int = 0
-    """Transient failures that have not counted so far."""
-    steps: list[int] = field(default_factory=list)
-    span_ids: list[str] = field(default_factory=list)
+    failures: int = 0
+    """Transient failures in a row."""
+    uncounted: int = 0
+    """Those of them that were tolerated; they count once there are too many."""
+    places: list[tuple[int, str]] = field(default_factory=list)
+    """(step, span id)"""
 
     def saw(self, step: int, span_id: str) -> None:
-        """Remember where the call was made."""
-        self.steps.append(step)
-        self.span_ids.append(span_id)
-        if len(self.steps) > _REMEMBERED:
-            del self.steps[0], self.span_ids[0]
+        """Count a call that met no transient failure: those before it are forgiven."""
+        self.count += 1
+        self.failures = self.uncounted = 0
+        self._remember(step, span_id)
+
+    def saw_failure(self, step: int, span_id: str, *, tolerated: bool) -> None:
+        """Take in a transient failure: the first few are not held against the agent, then all of them are."""
+        self.failures += 1
+        self.uncounted += 1
+        if not tolerated:
+            self.count += self.uncounted
+            self.uncounted = 0
+        self._remember(step, span_id)
+
+    def _remember(self, step: int, span_id: str) -> None:
+        self.places.append((step, span_id))
+        if len(self.places) > _REMEMBERED:
+            del self.places[0]
 
 
 class RepeatCounter:
@@ -40,34 +55,12 @@ class RepeatCounter:
         """Start all counts anew: a call after a change is no repeat of one before it."""
         self._counts.clear()
 
-    def saw(self, signature: str, step: int, span_id: str) -> Repeats:
-        """Count a call."""
-        entry = self._entry(signature)
-        entry.count += 1 + entry.tolerated
-        entry.tolerated = 0
-        entry.saw(step, span_id)
-        return entry
+    def find(self, signature: str | None) -> Repeats | None:
+        """Return the count of a call that was made since something changed."""
+        return self._counts.get(signature) if signature is not None else None
 
-    def saw_tolerated(self, signature: str, step: int, span_id: str) -> Repeats:
-        """Note a transient failure that is not held against the agent yet."""
-        entry = self._entry(signature)
-        entry.tolerated += 1
-        entry.saw(step, span_id)
-        return entry
-
-    def count(self, signature: str | None) -> int:
-        """Return how often this call was made since something changed."""
-        entry = self._counts.get(signature) if signature is not None else None
-        return entry.count if entry else 0
-
-    def tolerated(self, signature: str) -> int:
-        """Return how many failures of this call are being tolerated."""
-        entry = self._counts.get(signature)
-        return entry.tolerated if entry else 0
-
-    def _entry(self, signature: str) -> Repeats:
-        entry = self._counts.get(signature)
-        if entry is None:
-            entry = Repeats()
-            self._counts.put(signature, entry)
+    def begin(self, signature: str) -> Repeats:
+        """Return a new count for a call that was not made since something changed."""
+        entry = Repeats()
+        self._counts.put(signature, entry)
         return entry

@@ -57,7 +57,7 @@ class AgentState:
 class RunState:
     """One run, fed call by call in logical order. Not thread-safe: its owner holds the lock.
 
-    Memory is bounded by the limits of its parts (about 1 MB for each of at most 64 agents that are remembered), and the
+    Memory is bounded by the limits of its parts (about 2 MB for each of at most 64 agents that are remembered), and the
     work per call does not depend on how long the run is.
     """
 
@@ -98,44 +98,44 @@ class RunState:
         return self._tool_call(agent, call)
 
     def _tool_call(self, agent: AgentState, call: Call) -> CallOutcome:
-        may_change = call.effect is Effect.UNKNOWN and not call.reading.is_error and agent.novelty.is_first(call)
-        progress = agent.novelty.judge(call, self._policy, since_change=agent.repeats.count(call.signature))
-        repeats: Repeats | None = None
-        if self._is_tolerated(agent, call):
+        signature = call.signature
+        repeats = agent.repeats.find(signature)
+        is_first = signature is not None and agent.novelty.is_first(signature)
+        progress = agent.novelty.judge(call, self._policy, is_first=is_first, is_repeat=repeats is not None and repeats.count > 0)
+        failed_for_now = call.error_class is ErrorClass.TRANSIENT and call.reading.progress_declared is None
+        tolerated = failed_for_now and (repeats is None or repeats.failures < self._policy.transient_tolerance)
+        if tolerated:
             progress = None
-            if call.signature is not None:
-                repeats = agent.repeats.saw_tolerated(call.signature, agent.step, call.span_id)
-        else:
-            if progress or may_change:
-                # Doing something different may have changed what the same call answers: test, edit, test is work.
-                agent.repeats.something_changed()
-            if call.signature is not None:
-                repeats = agent.repeats.saw(call.signature, agent.step, call.span_id)
+        elif progress or (is_first and call.effect is Effect.UNKNOWN and call.error_class is None):
+            # Doing something different may have changed what the same call answers: test, edit, test is work.
+            agent.repeats.something_changed()
+            repeats = None
+        if signature is not None:
+            if repeats is None:
+                repeats = agent.repeats.begin(signature)
+            if failed_for_now:
+                repeats.saw_failure(agent.step, call.span_id, tolerated=tolerated)
+            else:
+                repeats.saw(agent.step, call.span_id)
         resolved: tuple[Pattern, ...] = ()
         if progress is True:
             agent.note_moved()
             resolved = self._resolve(call.agent)
         elif progress is False:
             agent.note_flat(call)
-        new = self._verdicts(agent, call, progress, repeats)
         return CallOutcome(
             step=agent.step,
             progress=progress,
             repeats=None if repeats is None else max(repeats.count, 1),
             flat_steps=agent.streak,
-            verdicts=new,
+            verdicts=() if progress is True or tolerated else self._verdicts(agent, call, progress, repeats),
             standing=self._standing(),
             resolved=resolved,
         )
 
-    def _is_tolerated(self, agent: AgentState, call: Call) -> bool:
-        if call.error_class is not ErrorClass.TRANSIENT or call.reading.progress_declared is not None:
-            return False
-        return call.signature is None or agent.repeats.tolerated(call.signature) < self._policy.transient_tolerance
-
     def _verdicts(self, agent: AgentState, call: Call, progress: bool | None, repeats: Repeats | None) -> tuple[Verdict, ...]:
         found = []
-        if repeats is not None and not repeats.tolerated:
+        if repeats is not None:
             found.append(find_hard_loop(call, progress, repeats, self._policy))
         if progress is False:
             found.append(find_no_progress(agent.streak, agent.flat_steps, agent.flat_spans, agent.flat_tools, self._policy))
@@ -150,12 +150,16 @@ class RunState:
         return True
 
     def _resolve(self, agent: str) -> tuple[Pattern, ...]:
+        if not self._open:
+            return ()
         over = tuple(pattern for pattern, (owner, _) in self._open.items() if owner == agent)
         for pattern in over:
             del self._open[pattern]
         return over
 
     def _standing(self) -> Verdict | None:
+        if not self._open:
+            return None
         return max((verdict for _, verdict in self._open.values()), key=lambda v: _GRAVITY.index(v.action), default=None)
 
     @property

@@ -14,7 +14,7 @@ from typing import Any
 
 import orjson
 
-from otel_processor.detection.canonical import NotCanonicalError, canonical_json
+from otel_processor.detection.canonical import NotCanonicalError, canonical_json, fast_canonical_json
 
 VOLATILE_KEYS = frozenset(
     {
@@ -48,7 +48,9 @@ def sign(tool: str, arguments: Any, volatile_keys: frozenset[str] = frozenset())
     if isinstance(value, Mapping):
         value = _meaningful(value, volatile_keys)
     try:
-        text = b'{"arguments":%b,"name":%b}' % (canonical_json(value), canonical_json(tool))
+        text = fast_canonical_json({"name": tool, "arguments": value})
+        if text is None:
+            text = b'{"arguments":%b,"name":%b}' % (canonical_json(value), canonical_json(tool))
     except (NotCanonicalError, RecursionError):
         return None
     return hashlib.sha256(text).hexdigest()

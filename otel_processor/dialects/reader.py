@@ -67,7 +67,7 @@ def read_span(span: SpanFacts) -> Reading:
     present = _dialects(bits)
     if present and not _is_shadow(span):
         found |= _read(span, present)
-    return Reading(**found) if found else NOTHING
+    return Reading.of(found) if found else NOTHING
 
 
 def _declared(attributes: Attributes) -> Fields:

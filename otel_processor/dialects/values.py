@@ -26,6 +26,7 @@ _INT64_MAX: Final = 2**63 - 1
 _JSON_STARTS: Final = frozenset('{["-0123456789tfnNI')
 """What a JSON value can begin with, NaN and Infinity included: most texts need no parser to see that they are none."""
 
+_EXACT: Final = frozenset({str, int, bool, type(None)})
 _LONG_INTEGER: Final = re.compile(r"[0-9]{19}")
 """Such an integer may not fit 64 bits."""
 
@@ -66,8 +67,15 @@ def decode(value: Any) -> Any:
     text = value.strip()
     if text[:1] not in _JSON_STARTS or len(text) > MAX_JSON_CHARS:
         return text
-    parsed = _parse_leniently(text) if _LONG_INTEGER.search(text) else parse_json(text)
+    parsed = parse_json(text)
+    # orjson reads an integer over 64 bits as a float. Looking for floats first is cheaper than looking for long numbers.
+    if not _is_exact(parsed) and _LONG_INTEGER.search(text):
+        parsed = _parse_leniently(text)
     return text if parsed is NOT_JSON else parsed
+
+
+def _is_exact(value: Any) -> bool:
+    return type(value) is dict and _EXACT.issuperset(map(type, value.values()))
 
 
 def decode_structure(value: Any) -> Any:

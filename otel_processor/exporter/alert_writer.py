@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import queue
 import threading
+import weakref
 from collections.abc import Callable, Sequence
 
 from otel_processor.model import Alert
@@ -18,11 +20,11 @@ class AlertWriter:
 
     def __init__(self, write: Callable[[Sequence[Alert]], object]) -> None:
         self._write = write
-        self._guard = threading.Lock()
-        self._reset()
-        os.register_at_fork(after_in_child=self._reset)
+        self._begin()
+        _writers.add(self)
 
-    def _reset(self) -> None:
+    def _begin(self) -> None:
+        """Start empty: at first, and again in a forked child, whose parent writes what waits."""
         self._guard = threading.Lock()
         self._queue: queue.Queue[Alert | None] = queue.Queue(_WAITING)
         self._thread: threading.Thread | None = None
@@ -55,7 +57,8 @@ class AlertWriter:
             self._closed = True
             thread = self._thread
         if thread is not None:
-            self._queue.put(None)
+            with contextlib.suppress(queue.Full):
+                self._queue.put(None, timeout=timeout_seconds)
             thread.join(timeout_seconds)
 
     def _work(self) -> None:
@@ -73,3 +76,14 @@ class AlertWriter:
                 with self._guard:
                     if self._queue.empty():
                         self._idle.set()
+
+
+_writers: weakref.WeakSet[AlertWriter] = weakref.WeakSet()
+
+
+def _begin_in_child() -> None:
+    for writer in list(_writers):
+        writer._begin()
+
+
+os.register_at_fork(after_in_child=_begin_in_child)

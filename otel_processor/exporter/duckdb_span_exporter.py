@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import threading
 import weakref
 from collections.abc import Sequence
@@ -14,7 +15,7 @@ from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 from otel_processor.detection.bounded import RecentMap
 from otel_processor.exporter.alert_writer import AlertWriter
 from otel_processor.exporter.sdk_records import record_of
-from otel_processor.model import Alert, Reading
+from otel_processor.model import Alert, Reading, SpanRecord
 from otel_processor.policy import Policy
 from otel_processor.recording.recorder import Counters, Recorder
 from otel_processor.settings import load_settings
@@ -55,9 +56,13 @@ class DuckDBSpanExporter(SpanExporter):
         self._recorder = Recorder(db or settings.db, policy)
         self._alerts = AlertWriter(self._write_alerts)
         self._readings: RecentMap[tuple[str, str], Reading] = RecentMap(_READINGS)
-        self._readings_lock = threading.Lock()
         self._closed = False
+        self._begin()
         _living.add(self)
+
+    def _begin(self) -> None:
+        """Start with a lock of its own: at first, and again in a forked child, whose parent's thread may have held it."""
+        self._readings_lock = threading.Lock()
 
     @property
     def path(self) -> Path:
@@ -73,13 +78,9 @@ class DuckDBSpanExporter(SpanExporter):
         """Store finished spans; `SUCCESS` once they are in the database or durably in its spool."""
         if self._closed:
             return SpanExportResult.FAILURE
-        try:
-            records = [record_of(span) for span in spans]
-            kept = self._recorder.record(records, timeout_seconds=self._timeout, readings=self._taken_readings(records))
-        except Exception:  # noqa: BLE001 - our own bug stays here
-            _log.exception("%d spans could not be stored", len(spans))
-            return SpanExportResult.FAILURE
-        return SpanExportResult.SUCCESS if kept else SpanExportResult.FAILURE
+        records = [record for span in spans if (record := self._record(span)) is not None]
+        kept = self._recorder.record(records, timeout_seconds=self._timeout, readings=self._taken_readings(records))
+        return SpanExportResult.SUCCESS if kept and len(records) == len(spans) else SpanExportResult.FAILURE
 
     def tell(self, alert: Alert) -> None:
         """Store an alert at once, ahead of its span; returns immediately."""
@@ -112,14 +113,29 @@ class DuckDBSpanExporter(SpanExporter):
         except Exception:  # noqa: BLE001 - our own bug stays here
             _log.exception("%d alerts could not be stored", len(alerts))
 
-    def _taken_readings(self, records: Sequence[object]) -> dict[tuple[str, str], Reading]:
+    def _record(self, span: ReadableSpan) -> SpanRecord | None:
+        try:
+            return record_of(span)
+        except Exception:  # noqa: BLE001 - a malformed span never stops the others
+            self._recorder.lose(1)
+            return None
+
+    def _taken_readings(self, records: Sequence[SpanRecord]) -> dict[tuple[str, str], Reading]:
         with self._readings_lock:
             if not len(self._readings):
                 return {}
-            keys = [(record.trace_id, record.span_id) for record in records]  # type: ignore[attr-defined]
+            keys = [(record.trace_id, record.span_id) for record in records]
             return {key: reading for key in keys if (reading := self._readings.pop(key)) is not None}
 
 
 def living_exporters() -> list[DuckDBSpanExporter]:
     """Return the exporters of this process that are in use."""
     return [exporter for exporter in _living if not exporter._closed]
+
+
+def _begin_in_child() -> None:
+    for exporter in list(_living):
+        exporter._begin()
+
+
+os.register_at_fork(after_in_child=_begin_in_child)

@@ -33,7 +33,7 @@ def record_of(span: ReadableSpan) -> SpanRecord:
         scope_version=(scope.version or "") if scope is not None else "",
         attributes=_plain(span._attributes),
         events=[SpanEvent(event.name, event.timestamp, _plain(event.attributes)) for event in span.events] if span.events else (),
-        resource=resource,
+        resource=_plain(resource),
         links=[_link(link) for link in span.links] if span.links else (),
         trace_state=context.trace_state.to_header() if context is not None and context.trace_state else "",
         parent_is_remote=bool(parent is not None and parent.is_remote),

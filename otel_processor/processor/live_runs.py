@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import os
 import threading
+import weakref
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from otel_processor.detection.bounded import RecentMap
 from otel_processor.dialects import read_span
-from otel_processor.model import NOTHING, Reading, Role
+from otel_processor.model import NOTHING, Reading
 from otel_processor.processor.sdk_span import SpanView, raw_attributes
 from otel_processor.runs.trace_tree import TraceTree
 from otel_processor.runs.tracker import RunTracker
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Mapping
 
     from opentelemetry.sdk.trace import Span
 
@@ -26,6 +27,9 @@ OPEN_SPANS = 50_000
 
 LIVE_RUNS = 10_000
 
+TREES_OF_A_RUN = 256
+"""Traces of one run that go on at the same time; a long conversation has thousands, one after the other."""
+
 _DEPTH = 128
 
 
@@ -34,6 +38,8 @@ class OpenSpan:
     """A span between its start and its end."""
 
     span: Span
+    attributes: Mapping[str, Any]
+    """The SDK's own mapping: it fills while the span is open."""
     parent: OpenSpan | None
     has_parent: bool
     """It has a parent, be it in another process."""
@@ -42,19 +48,51 @@ class OpenSpan:
 
     def read(self) -> Reading:
         """Return what the span says so far; read again only when attributes came since."""
-        size = len(raw_attributes(self.span))
+        size = len(self.attributes)
         if size != self.read_at:
-            self.reading, self.read_at = read_span(SpanView(self.span)), size
+            try:
+                self.reading, self.read_at = read_span(SpanView(self.span)), size
+            except RuntimeError:
+                # Another thread is writing on the open span: what was read before holds until the next time.
+                self.read_at = -1
         return self.reading
 
-    def line(self) -> Iterator[OpenSpan]:
-        """Yield the span and its open ancestors, nearest first."""
-        current: OpenSpan | None = self
-        for _ in range(_DEPTH):
-            if current is None:
-                return
-            yield current
-            current = current.parent
+    def read_at_end(self) -> Reading:
+        """Return what the span says now that it has ended; status, events or a value may have changed without a new attribute."""
+        self.reading, self.read_at = read_span(SpanView(self.span)), len(self.attributes)
+        return self.reading
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What a span and the open spans above it say about where it belongs."""
+
+    declared_run_id: str | None
+    agent: str
+    """The span's own agent, else the nearest above; empty when none is named."""
+    task: str | None
+    """Declared, else the outermost agent or workflow, else the root span's name."""
+
+
+def surroundings_of(known: OpenSpan) -> Surroundings:
+    """Look at a span and the open spans above it, nearest first."""
+    run_id = declared_task = outermost = root_name = None
+    agent = known.read().agent
+    current: OpenSpan | None = known
+    for _ in range(_DEPTH):
+        if current is None:
+            break
+        reading = current.read()
+        if reading is NOTHING:
+            root_name = current.span.name
+        else:
+            run_id = run_id or reading.run_id
+            declared_task = declared_task or reading.task
+            if reading.role.is_task_root and reading.agent:
+                agent = agent or reading.agent
+                outermost = reading.agent
+        current = current.parent
+    return Surroundings(run_id, agent or "", declared_task or outermost or agent or root_name)
 
 
 @dataclass(slots=True)
@@ -62,7 +100,7 @@ class LiveRun:
     """A run that is going on in this process."""
 
     tracker: RunTracker
-    trees: dict[str, TraceTree] = field(default_factory=dict)
+    trees: RecentMap[str, TraceTree] = field(default_factory=lambda: RecentMap(TREES_OF_A_RUN))
     last_ns: int = 0
 
 
@@ -75,35 +113,33 @@ class LiveRuns:
         self._spans: RecentMap[int, OpenSpan] = RecentMap(OPEN_SPANS)
         self._runs: RecentMap[str, LiveRun] = RecentMap(LIVE_RUNS)
         self._conversations: RecentMap[tuple[str, str], str] = RecentMap(LIVE_RUNS)
-        os.register_at_fork(after_in_child=self._after_fork)
-
-    def _after_fork(self) -> None:
-        self.lock = threading.Lock()
+        _all.add(self)
 
     def begin(self, span: Span) -> OpenSpan:
         """Remember a span that starts."""
         above = span.parent
         with self.lock:
             parent = self._spans.get(above.span_id) if above is not None else None
-            known = OpenSpan(span, parent, above is not None)
+            known = OpenSpan(span, raw_attributes(span), parent, above is not None)
             self._spans.put(span.context.span_id, known)
         return known
 
     def end(self, span: Span) -> OpenSpan:
         """Forget a span that ends; one that started before we were there is taken as it is."""
-        known = self._spans.pop(span.context.span_id)
-        return known if known is not None else OpenSpan(span, None, span.parent is not None)
+        with self.lock:
+            known = self._spans.pop(span.context.span_id)
+        return known if known is not None else OpenSpan(span, raw_attributes(span), None, span.parent is not None)
 
-    def run_of(self, known: OpenSpan, trace_id: str, service: str) -> LiveRun:
-        """Return the run that a span belongs to.
+    def run_of(self, known: OpenSpan, around: Surroundings, trace_id: str) -> LiveRun:
+        """Return the run that a call belongs to.
 
         That is the declared one, else its trace's; the conversation's where the call is a trace of its own.
         """
-        declared = next((run_id for above in known.line() if (run_id := above.read().run_id)), None)
-        run_id = declared or trace_id
-        reading = known.read()
-        if declared is None and not known.has_parent and reading.conversation_id and reading.role.is_call:
-            run_id = self._conversation_run(known, trace_id, (service, reading.conversation_id))
+        run_id = around.declared_run_id or trace_id
+        if not known.has_parent and around.declared_run_id is None:
+            conversation = known.read().conversation_id
+            if conversation:
+                run_id = self._conversation_run(known, trace_id, conversation)
         return self._run(run_id)
 
     def existing_run(self, run_id: str) -> LiveRun | None:
@@ -114,7 +150,9 @@ class LiveRuns:
         """Let a run go that has ended."""
         self._runs.pop(run_id)
 
-    def _conversation_run(self, known: OpenSpan, trace_id: str, key: tuple[str, str]) -> str:
+    def _conversation_run(self, known: OpenSpan, trace_id: str, conversation: str) -> str:
+        resource = known.span.resource
+        key = (str(resource.attributes.get("service.name", "")) if resource is not None else "", conversation)
         run_id = self._conversations.get(key)
         run = self._runs.get(run_id) if run_id is not None else None
         idle_ns = int(self._policy.run_idle_timeout_seconds * 1e9)
@@ -131,23 +169,13 @@ class LiveRuns:
         return run
 
 
-def agent_of(known: OpenSpan) -> str:
-    """Return the agent that a span acts for: its own, else the nearest agent above; empty when none is named."""
-    for above in known.line():
-        reading = above.read()
-        if reading.agent and (above is known or reading.role.is_task_root):
-            return reading.agent
-    return ""
+_all: weakref.WeakSet[LiveRuns] = weakref.WeakSet()
 
 
-def task_of(known: OpenSpan) -> str | None:
-    """Return what the run is for: declared, else the outermost agent or workflow, else the root span's name."""
-    declared = outermost = root_name = own = None
-    for above in known.line():
-        reading = above.read()
-        declared = declared or reading.task
-        own = own or reading.agent
-        if reading.role.is_task_root and reading.agent:
-            outermost = reading.agent
-        root_name = above.span.name if reading.role is Role.OTHER else root_name
-    return declared or outermost or own or root_name
+def _begin_in_child() -> None:
+    for runs in list(_all):
+        # The thread that held it may not have come along.
+        runs.lock = threading.Lock()
+
+
+os.register_at_fork(after_in_child=_begin_in_child)

@@ -15,8 +15,8 @@ from otel_processor.dialects import names
 from otel_processor.model import Alert, Call, CallOutcome, Reading, ResultEvidence, Role, StopReason
 from otel_processor.policy import Policy
 from otel_processor.processor.border import never_raise
-from otel_processor.processor.live_runs import LiveRun, LiveRuns, OpenSpan, agent_of, task_of
-from otel_processor.processor.sdk_span import SDK_CALLS_ON_ENDING, raw_attributes, value_length_limit, write_event, write_tags
+from otel_processor.processor.live_runs import LiveRun, LiveRuns, OpenSpan, surroundings_of
+from otel_processor.processor.sdk_span import SDK_CALLS_ON_ENDING, value_length_limit, write_event, write_tags
 from otel_processor.runs.limits import without_cut_values
 from otel_processor.runs.trace_tree import Node, TraceTree
 
@@ -85,7 +85,7 @@ class LoopSpanProcessor(SpanProcessor):
     @never_raise
     def _finish(self, span: Any) -> None:
         known = self._live.end(span)
-        reading = known.read()
+        reading = known.read_at_end()
         context = span.context
         trace_id, span_id = f"{context.trace_id:032x}", f"{context.span_id:016x}"
         if self._on_reading is not None and reading.role is not Role.OTHER:
@@ -102,11 +102,14 @@ class LoopSpanProcessor(SpanProcessor):
         limit = value_length_limit(span)
         was_cut = False
         if limit is not None:
-            reading, was_cut = without_cut_values(reading, raw_attributes(span), limit)
-        service = str(span.resource.attributes.get("service.name", "")) if span.resource else ""
+            reading, was_cut = without_cut_values(reading, known.attributes, limit)
+        around = surroundings_of(known)
         with self._live.lock:
-            run = self._live.run_of(known, trace_id, service)
-            tree = run.trees.setdefault(trace_id, TraceTree())
+            run = self._live.run_of(known, around, trace_id)
+            tree = run.trees.get(trace_id)
+            if tree is None:
+                tree = TraceTree()
+                run.trees.put(trace_id, tree)
             told_by = tree.add(node).told_by
             arguments = run.tracker.arguments_for(reading) if told_by is None else None
         if told_by is not None:
@@ -115,7 +118,7 @@ class LoopSpanProcessor(SpanProcessor):
             reading,
             trace_id=trace_id,
             span_id=span_id,
-            agent=agent_of(known),
+            agent=around.agent,
             start_ns=node.start_ns,
             end_ns=node.end_ns,
             policy=self._policy,
@@ -123,16 +126,19 @@ class LoopSpanProcessor(SpanProcessor):
             result_was_cut=was_cut,
             examined=self._examine,
         )
-        task = task_of(known)
         with self._live.lock:
             run.last_ns = max(run.last_ns, node.end_ns)
-            outcome, alerts, _ = run.tracker.observe(call, task=task)
+            outcome, alerts, _ = run.tracker.observe(call, task=around.task)
         if reading.role is Role.TOOL:
             write_tags(span, _tags(run, call, outcome))
         for alert in alerts:
             write_event(span, names.LOOP_ALERT_EVENT, _alert_attributes(alert), node.end_ns)
-            if self._on_alert is not None:
-                self._on_alert(alert)
+            self._tell(alert)
+
+    @never_raise
+    def _tell(self, alert: Alert) -> None:
+        if self._on_alert is not None:
+            self._on_alert(alert)
 
     def _place_plain(self, span: ReadableSpan, reading: Reading, trace_id: str, span_id: str) -> None:
         """A plain span may lie between two that tell the same call."""
@@ -143,16 +149,23 @@ class LoopSpanProcessor(SpanProcessor):
                 tree.add(_node(span, reading, span_id))
 
     def _finish_root(self, known: OpenSpan, span: ReadableSpan, trace_id: str) -> None:
-        """The trace is over in this process: say on its root how the run ended, and let the run go."""
+        """The trace is over in this process: say on its root how the run ended, and let the run go.
+
+        A run that the user declared may go on in another trace.
+        """
         with self._live.lock:
             reading = known.read()
             run = self._live.existing_run(reading.run_id or trace_id)
             if run is None or reading.role.is_call:
                 return
-            self._live.forget_run(run.tracker.run_id)
+            if reading.run_id:
+                run.trees.pop(trace_id)
+                run.tracker.finish(span.end_time or 0)
+            else:
+                self._live.forget_run(run.tracker.run_id)
         ended_badly = span.status.status_code.name == "ERROR"
         tags: dict[str, Any] = {names.LOOP_STOP_REASON: str(StopReason.ERROR if ended_badly else run.tracker.end_reason)}
-        task = task_of(known)
+        task = surroundings_of(known).task
         if task is not None:
             tags[names.LOOP_TASK] = task
         write_tags(span, tags)
@@ -162,7 +175,8 @@ class LoopSpanProcessor(SpanProcessor):
         if len(text) < _SHORT_CHARS:
             return examine(text)
         raw = raw_hash(text)
-        evidence = self._examined.get(raw)
+        with self._live.lock:
+            evidence = self._examined.get(raw)
         if evidence is None:
             evidence = examine(text, raw=raw)
             with self._live.lock:

@@ -10,7 +10,7 @@ import orjson
 
 from otel_processor.detection.evidence import make_call
 from otel_processor.dialects import read_span
-from otel_processor.model import Alert, Reading, ResultEvidence, Role, SpanRecord
+from otel_processor.model import NOTHING, Alert, Reading, ResultEvidence, Role, SpanRecord
 from otel_processor.policy import Policy
 from otel_processor.recording.span_rows import append_row, spans_of_columns
 from otel_processor.runs.limits import without_cut_values
@@ -28,6 +28,8 @@ class Batch:
     reads: list[ReadSpan] = field(default_factory=list)
     columns: Columns = field(default_factory=SPANS.empty)
     cut: int = 0
+    unusable: int = 0
+    """Spans that no row could be made of."""
     alerts: list[Alert] = field(default_factory=list)
     """Told by the live path, ahead of their spans."""
 
@@ -47,6 +49,7 @@ class Batch:
         for name, values in other.columns.items():
             self.columns[name].extend(values)
         self.cut += other.cut
+        self.unusable += other.unusable
         self.alerts.extend(other.alerts)
 
 
@@ -61,10 +64,18 @@ def prepare(spans: Iterable[SpanRecord], policy: Policy, readings: Mapping[tuple
     batch = Batch()
     received_ns = time.time_ns()
     for span in spans:
-        reading = (readings.get((span.trace_id, span.span_id)) if readings else None) or read_span(span)
-        cut = append_row(batch.columns, span, received_ns)
+        try:
+            cut = append_row(batch.columns, span, received_ns)
+        except Exception:  # noqa: BLE001 - a malformed span never stops the others
+            batch.unusable += 1
+            continue
         batch.cut += cut
-        batch.reads.append(read_with_limits(span, reading, policy, altered=cut > 0))
+        try:
+            reading = (readings.get((span.trace_id, span.span_id)) if readings else None) or read_span(span)
+            read = read_with_limits(span, reading, policy, altered=cut > 0)
+        except Exception:  # noqa: BLE001 - what it says is lost on us, the span is not
+            read = ReadSpan(span, NOTHING)
+        batch.reads.append(read)
     return batch
 
 

@@ -8,12 +8,14 @@ import socket
 import threading
 import time
 import uuid
+import weakref
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from otel_processor.detection.bounded import RecentMap
 from otel_processor.errors import StoreBusyError, StoreError
 from otel_processor.model import Alert, Reading, SpanRecord
 from otel_processor.policy import Policy
@@ -21,7 +23,7 @@ from otel_processor.recording import writing
 from otel_processor.recording.preparing import Batch, batch_of_columns, prepare
 from otel_processor.recording.spooling import batch_of_spooled, spooled_columns
 from otel_processor.runs.ledger import Ledger
-from otel_processor.runs.records import without_traces
+from otel_processor.runs.records import Delta, without_traces
 from otel_processor.store import spool
 from otel_processor.store.database import Database
 from otel_processor.store.status import clear_status, write_status
@@ -36,6 +38,12 @@ FOLDED_AT_ONCE = 32
 """Spooled batches that one transaction takes along."""
 
 _SECONDS_BETWEEN_WARNINGS = 60.0
+
+_TOLD = 10_000
+"""Alerts told ahead of their spans that are remembered."""
+
+_IMPATIENT_SECONDS = 0.2
+"""How long a batch waits for the file when the one before waited in vain: the spool takes it, and the queue does not run over."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,16 +71,18 @@ class Recorder:
         self._policy = policy or Policy()
         self._policy_hash = self._policy.hash
         self._database = Database(self.path)
-        self._lock = threading.Lock()
-        self._connection: duckdb.DuckDBPyConnection | None = None
-        self._warned_at = -_SECONDS_BETWEEN_WARNINGS
-        self._unreachable = False
+        self._connection: duckdb.DuckDBPyConnection | None
         self._begin()
-        os.register_at_fork(after_in_child=self._begin)
+        _recorders.add(self)
 
     def _begin(self) -> None:
         """Start as a writer of its own: at first, and again in a forked child."""
         self._lock = threading.Lock()
+        self._connection = None
+        self._warned_at: dict[str, float] = {}
+        self._unreachable = False
+        self._waited_in_vain = False
+        self._told: RecentMap[str, bool] = RecentMap(_TOLD)
         self._ledger = Ledger(self._policy, self._lookup_conversation)
         self._writer_id = uuid.uuid4().hex
         self._started_ns = time.time_ns()
@@ -92,16 +102,29 @@ class Recorder:
             timeout_seconds: how long to wait for the file before the batch goes to the spool.
             readings: what was read of some of them already.
         """
-        batch = prepare(spans, self._policy, readings)
-        with self._lock:
-            self._count(cut=batch.cut)
-            return self._store(batch, timeout_seconds)
+        try:
+            batch = prepare(spans, self._policy, readings)
+            with self._lock:
+                self._count(cut=batch.cut, dropped=batch.unusable)
+                return self._store(batch, timeout_seconds) and not batch.unusable
+        except Exception:  # noqa: BLE001 - our own bug costs this batch and nothing else
+            self.lose(len(spans))
+            return False
 
     def tell(self, alerts: Sequence[Alert], *, timeout_seconds: float) -> bool:
         """Store alerts at once, ahead of the spans that caused them; return False only if they are lost."""
         batch = Batch(alerts=list(alerts))
         with self._lock:
-            return self._store(batch, timeout_seconds)
+            kept = self._store(batch, timeout_seconds)
+            for alert in alerts:
+                self._told.put(alert.alert_id, True)
+            return kept
+
+    def lose(self, spans: int) -> None:
+        """Count spans that could not even be handed over; called inside the handler of the error."""
+        with self._lock:
+            self._count(dropped=spans)
+            self._report_bug("%d spans could not be stored and are dropped", spans)
 
     def fold_spool(self, *, timeout_seconds: float) -> bool:
         """Take spooled batches into the database; return whether none is left."""
@@ -122,30 +145,36 @@ class Recorder:
         try:
             return self._write(batch, timeout_seconds) or self._spool(batch)
         except BadRowError as error:
-            return self._store_in_parts(batch, timeout_seconds, error)
-
-    def _store_in_parts(self, batch: Batch, timeout_seconds: float, error: Exception) -> bool:
-        """Find the row that DuckDB refuses, so that it does not take its whole batch along."""
-        try:
+            dropped = self.counters.dropped
             # It may have been a spooled row. If so this goes through, and the spooled batches follow one by one.
-            if not self._write(batch, timeout_seconds, fold=False):
+            if not self._write_in_parts(batch, timeout_seconds, error):
                 return self._spool(batch)
+            kept = self.counters.dropped == dropped
+            self._sift_spool(timeout_seconds, error)
+            return kept
+
+    def _write_in_parts(self, batch: Batch, timeout_seconds: float, error: Exception) -> bool:
+        """Find the rows that DuckDB refuses, so that they do not take their whole batch along; False: it cannot be reached."""
+        try:
+            return self._write(batch, timeout_seconds, fold=False)
         except BadRowError:
             if len(batch) <= 1:
-                _log.warning("a span could not be stored and is dropped: %s", error)
                 self._count(dropped=len(batch))
-                return False
+                if self._may_warn("row"):
+                    _log.warning("a span could not be stored and is dropped: %s", error)
+                return True
             middle = len(batch) // 2
             positions = range(len(batch))
             parts = [batch.pick(positions[:middle]), batch.pick(positions[middle:])]
             parts[0].alerts = batch.alerts
-            return all([self._store_in_parts(part, timeout_seconds, error) for part in parts])
+            return all(self._write_in_parts(part, timeout_seconds, error) for part in parts)
+
+    def _sift_spool(self, timeout_seconds: float, error: Exception) -> None:
+        """Write the spooled batches one by one, without the rows that DuckDB refuses."""
         for path in spool.pending(self.path):
-            waiting = spool.load(path)
-            if waiting is not None:
+            waiting = self._spooled(path)
+            if waiting is not None and self._write_in_parts(waiting, timeout_seconds, error):
                 spool.remove([path])
-                self._store_in_parts(batch_of_spooled(waiting, self._policy), timeout_seconds, error)
-        return True
 
     def _write(self, batch: Batch, timeout_seconds: float, *, fold: bool = True) -> bool:
         """Write the batch and what is spooled; return False when the database cannot be reached.
@@ -156,6 +185,8 @@ class Recorder:
         import duckdb
 
         before = self.counters
+        if self._waited_in_vain:
+            timeout_seconds = min(timeout_seconds, _IMPATIENT_SECONDS)
         together = batch
         folded: list[Path] = []
         try:
@@ -171,6 +202,7 @@ class Recorder:
             self._ledger.forget(set(together.columns["trace_id"]))
             self.counters = replace(before, lock_waits=self.counters.lock_waits)
             if isinstance(error, StoreError):
+                self._waited_in_vain = isinstance(error, StoreBusyError)
                 self._complain(error)
                 return False
             if isinstance(error, duckdb.Error):
@@ -179,6 +211,7 @@ class Recorder:
         finally:
             self._connection = None
         spool.remove(folded)
+        self._waited_in_vain = False
         if self._unreachable:
             self._unreachable = False
             clear_status(self.path, self._writer_id)
@@ -192,15 +225,26 @@ class Recorder:
             return batch, []
         together, taken = Batch(), []
         for path in paths:
-            waiting = spool.load(path)
+            waiting = self._spooled(path)
             if waiting is not None:
-                together.extend(batch_of_spooled(waiting, self._policy))
+                together.extend(waiting)
                 taken.append(path)
         together.extend(batch)
         return together, taken
 
+    def _spooled(self, path: Path) -> Batch | None:
+        """Return a batch that waits in the spool, or None when it is gone or makes no sense and is put aside."""
+        waiting = spool.load(path)
+        if waiting is None:
+            return None
+        try:
+            return batch_of_spooled(waiting, self._policy)
+        except Exception:  # noqa: BLE001 - anything may be wrong with what somebody else wrote
+            spool.put_aside(path)
+            return None
+
     def _write_batch(self, connection: duckdb.DuckDBPyConnection, batch: Batch) -> None:
-        writing.write_alerts(connection, batch.alerts)
+        writing.write_alerts(connection, batch.alerts, told_before=self._told.__contains__)
         if not len(batch):
             return
         new = writing.insert_new_spans(connection, batch)
@@ -208,11 +252,24 @@ class Recorder:
         if not len(new):
             return
         behind = self._not_remembered(connection, new)
-        delta = self._ledger.apply(read for read in new.reads if read.span.trace_id not in behind)
-        stale = delta.stale_traces | behind
+        try:
+            delta = self._ledger.apply(read for read in new.reads if read.span.trace_id not in behind)
+            stale = delta.stale_traces | behind
+            anew = self._decided_anew(connection, stale, new) if stale else None
+        except Exception as error:
+            import duckdb
+
+            if isinstance(error, duckdb.Error):
+                raise
+            # Our own bug: the spans are kept as received, so what they mean can be decided later.
+            self._ledger.forget(set(new.columns["trace_id"]))
+            self._report_bug("%d spans are stored, but could not be judged", len(new))
+            return
         writing.write_delta(connection, without_traces(delta, stale) if stale else delta, self._policy_hash)
-        if stale:
-            self._decide_anew(connection, stale, new)
+        if anew is not None:
+            traces, runs, delta = anew
+            writing.remove_rows(connection, traces, runs)
+            writing.write_delta(connection, delta, self._policy_hash)
 
     def _not_remembered(self, connection: duckdb.DuckDBPyConnection, new: Batch) -> set[str]:
         """Return traces of which others stored spans, or we did before we forgot them."""
@@ -225,18 +282,22 @@ class Recorder:
         stored = writing.span_counts(connection, unsure)
         return {trace for trace in unsure if stored.get(trace, 0) - arriving[trace] != (self._ledger.spans_seen(trace) or 0)}
 
-    def _decide_anew(self, connection: duckdb.DuckDBPyConnection, trace_ids: set[str], new: Batch) -> None:
-        """Decide anew about these traces and all that share a run with them, from their stored spans."""
-        run_ids = {run_id for trace in trace_ids if (run_id := self._ledger.run_of(trace)) is not None}
-        traces, stored_runs = writing.traces_of_same_runs(connection, trace_ids)
+    def _decided_anew(
+        self, connection: duckdb.DuckDBPyConnection, trace_ids: set[str], new: Batch
+    ) -> tuple[set[str], set[str], Delta]:
+        """Decide anew about these traces and all that share a run with them, from their stored spans.
+
+        Returns:
+            the traces and runs whose rows are to be replaced, and by what.
+        """
+        traces, run_ids = writing.traces_of_same_runs(connection, trace_ids)
+        run_ids |= {run_id for trace in traces for run_id in self._ledger.runs_of(trace)}
         kept = writing.stored_evidence(connection, traces)
         # What arrived with this very batch is stored cut already, but was compared before.
         kept.update({(read.span.trace_id, read.span.span_id): read.kept for read in new.reads if read.kept is not None})
-        self._ledger.forget(traces)
+        self._ledger.forget(traces, run_ids)
         batch = batch_of_columns(writing.stored_columns(connection, traces), self._policy, kept)
-        delta = self._ledger.apply(batch.reads)
-        writing.remove_rows(connection, traces, run_ids | stored_runs)
-        writing.write_delta(connection, delta, self._policy_hash)
+        return traces, run_ids, self._ledger.apply(batch.reads)
 
     def _spool(self, batch: Batch) -> bool:
         if not len(batch) and not batch.alerts:
@@ -263,10 +324,8 @@ class Recorder:
         """Say so in the log: at once, then at most once a minute."""
         if not isinstance(error, StoreBusyError):
             self._report(str(error))
-        now = time.monotonic()
-        if now - self._warned_at < _SECONDS_BETWEEN_WARNINGS:
+        if not self._may_warn("store"):
             return
-        self._warned_at = now
         if isinstance(error, StoreBusyError):
             _log.warning("%s; spans wait in %s and are taken along later", error, spool.folder_of(self.path))
         else:
@@ -275,6 +334,18 @@ class Recorder:
                 error,
                 spool.folder_of(self.path),
             )
+
+    def _may_warn(self, about: str) -> bool:
+        now = time.monotonic()
+        if now - self._warned_at.get(about, -_SECONDS_BETWEEN_WARNINGS) < _SECONDS_BETWEEN_WARNINGS:
+            return False
+        self._warned_at[about] = now
+        return True
+
+    def _report_bug(self, message: str, *values: object) -> None:
+        """Say so in the log, with the traceback: at once, then at most once a minute."""
+        if self._may_warn("bug"):
+            _log.exception(message, *values)
 
     def _report(self, reason: str) -> None:
         """Leave word for `doctor` where it can be read although the database cannot be written."""
@@ -314,3 +385,14 @@ class Recorder:
 
 class BadRowError(Exception):
     """DuckDB refuses something in a batch."""
+
+
+_recorders: weakref.WeakSet[Recorder] = weakref.WeakSet()
+
+
+def _begin_in_child() -> None:
+    for recorder in list(_recorders):
+        recorder._begin()
+
+
+os.register_at_fork(after_in_child=_begin_in_child)

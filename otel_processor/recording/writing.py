@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from otel_processor.model import Action, Alert
 from otel_processor.recording.delta_rows import alert_columns, call_columns, run_columns, trace_columns
 from otel_processor.recording.preparing import Batch, kept_evidence
-from otel_processor.runs.records import Delta, KeptEvidence, Resolution
-from otel_processor.store.columns import ALERTS, CALLS, RUNS, SPANS, TRACE_RUNS, WRITERS, Columns, dump
+from otel_processor.runs.records import Delta, KeptEvidence, Resolution, RunSummary
+from otel_processor.store.columns import ALERTS, CALLS, RUNS, SPANS, TRACE_RUNS, WRITERS, Columns, dump, unnested
 from otel_processor.store.scripts import recording_statement
 
 if TYPE_CHECKING:
@@ -102,15 +103,28 @@ def write_delta(connection: duckdb.DuckDBPyConnection, delta: Delta, policy_hash
         runs = {run.run_id: run for run in delta.runs}
         connection.execute(f"delete from run_rows where run_id in ({_member})", {"ids": _list(runs)})
         RUNS.insert(connection, run_columns(runs.values(), policy_hash))
-    write_alerts(connection, delta.alerts)
+    write_alerts(connection, delta.alerts, resolutions=delta.resolutions)
     resolve_alerts(connection, delta.resolutions)
+    _resolve_with_runs(connection, delta.runs)
 
 
-def write_alerts(connection: duckdb.DuckDBPyConnection, alerts: Sequence[Alert]) -> None:
+def write_alerts(
+    connection: duckdb.DuckDBPyConnection,
+    alerts: Sequence[Alert],
+    *,
+    resolutions: Sequence[Resolution] = (),
+    told_before: Callable[[str], bool] = lambda _: False,
+) -> None:
     """Write alerts that are new or became graver; an alert that was told stays told.
 
-    The live path and the ledger may open the same pattern at different spans. The n-th alert of a run's pattern here and the
-    n-th there are the same story, so only what exceeds the number stored is new.
+    The live path and the ledger may open the same pattern of a run at different spans. Alerts of one pattern never overlap
+    in time, so two that do are the same story.
+
+    Args:
+        connection: inside a write transaction.
+        alerts: that are open, or were opened and resolved.
+        resolutions: that belong to the same change and are not written yet.
+        told_before: whether whoever tells these has told the alert of this id before, as another story.
     """
     if not alerts:
         return
@@ -118,34 +132,51 @@ def write_alerts(connection: duckdb.DuckDBPyConnection, alerts: Sequence[Alert])
     rows = connection.execute(
         recording_statement("alerts_of_runs"), {"run_ids": _list({alert.run_id for alert in alerts})}
     ).fetchall()
-    told_ids = {row[0]: row for row in rows}
-    open_or_told: dict[tuple[str, str], list[Any]] = defaultdict(list)
+    over = defaultdict(list)
+    for resolution in resolutions:
+        over[resolution.run_id, str(resolution.pattern)].append(resolution.at_ns // 1_000)
+    told = {row[0]: _Told(row[0], row[3], row[4], row[5] or _end(row[4], over[row[1], row[2]])) for row in rows}
+    others: dict[tuple[str, str], list[_Told]] = defaultdict(list)
     for row in rows:
-        open_or_told[row[1], row[2]].append(row)
+        if row[0] not in by_id and not told_before(row[0]):
+            others[row[1], row[2]].append(told[row[0]])
     new: list[Alert] = []
-    unknown: dict[tuple[str, str], int] = defaultdict(int)
     for alert in by_id.values():
         key = (alert.run_id, str(alert.verdict.pattern))
-        told = told_ids.get(alert.alert_id)
-        if told is None:
-            others = [row for row in open_or_told[key] if row[0] not in by_id]
-            if unknown[key] < len(others):
-                told = others[unknown[key]]
-                unknown[key] += 1
-            else:
+        same = told.get(alert.alert_id)
+        if same is None:
+            at = alert.at_ns // 1_000
+            end = _end(at, over[key])
+            same = next((other for other in others[key] if other.at_us <= end and at <= other.end_us), None)
+            if same is None:
                 new.append(alert)
                 continue
-        if told[3] != Action.STOP and alert.verdict.action is Action.STOP:
+            others[key].remove(same)
+        if same.action != Action.STOP and alert.verdict.action is Action.STOP:
             connection.execute(
                 "update alerts set severity = $severity, action = $action, message = $message where alert_id = $alert_id",
                 {
                     "severity": alert.verdict.severity,
                     "action": str(alert.verdict.action),
                     "message": alert.verdict.message,
-                    "alert_id": told[0],
+                    "alert_id": same.alert_id,
                 },
             )
     ALERTS.insert(connection, alert_columns(new))
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """An alert as it is stored, from when to when (microseconds)."""
+
+    alert_id: str
+    action: str
+    at_us: int
+    end_us: int
+
+
+def _end(at_us: int, over: Sequence[int]) -> int:
+    return min((end for end in over if end >= at_us), default=_NOT_YET)
 
 
 def resolve_alerts(connection: duckdb.DuckDBPyConnection, resolutions: Sequence[Resolution]) -> None:
@@ -158,12 +189,27 @@ def resolve_alerts(connection: duckdb.DuckDBPyConnection, resolutions: Sequence[
         )
 
 
+def _resolve_with_runs(connection: duckdb.DuckDBPyConnection, runs: Sequence[RunSummary]) -> None:
+    """Mark what is open as over where the run has ended: the live path may have told what the ledger sees otherwise."""
+    ended = {run.run_id: run.ended_ns // 1_000 for run in runs if run.ended_ns is not None}
+    if ended:
+        ends = unnested({"run_id": "VARCHAR", "at_us": "BIGINT"})
+        connection.execute(
+            f"update alerts set resolved_at = make_timestamptz(e.at_us) from ({ends}) as e "
+            'where alerts.run_id = e.run_id and alerts.resolved_at is null and alerts."at" <= make_timestamptz(e.at_us)',
+            {"rows": dump({"run_id": list(ended), "at_us": [min(max(at, 0), _NOT_YET) for at in ended.values()]})},
+        )
+
+
 def sign_in(connection: duckdb.DuckDBPyConnection, writer_id: str, row: Columns) -> None:
     """Say who wrote last, and what became of what this writer was given."""
     connection.execute("update meta set last_writer = $writer_id", {"writer_id": writer_id})
     connection.execute("delete from writers where writer_id = $writer_id", {"writer_id": writer_id})
     WRITERS.insert(connection, row)
 
+
+_NOT_YET = ((1 << 63) - 1) // 1_000
+"""The last microsecond that a TIMESTAMPTZ of ours can say."""
 
 _member = "select unnest(from_json($ids::JSON, '[\"VARCHAR\"]'))"
 

@@ -28,6 +28,8 @@ class _Trace:
     has_agent: bool = False
     run_id: str | None = None
     decided_by: str = ""
+    run_ids: set[str] = field(default_factory=set)
+    """Its own run, and those that the user declared for some of its spans."""
     shows_run: bool = False
     """A call or an agent was seen: the trace is worth a run."""
     waiting: list[Glimpse] = field(default_factory=list)
@@ -67,24 +69,27 @@ class Ledger:
     def spans_seen(self, trace_id: str) -> int | None:
         """Return how many spans of a trace the ledger has taken in, or None when it does not remember the trace."""
         trace = self._find(trace_id)
-        if trace is None or (trace.run_id is not None and trace.run_id not in self._runs):
+        if trace is None or any(run_id not in self._runs for run_id in trace.run_ids):
             return None
         return trace.spans
 
-    def run_of(self, trace_id: str) -> str | None:
-        """Return the run that a trace belongs to as far as the ledger remembers."""
+    def runs_of(self, trace_id: str) -> set[str]:
+        """Return the runs that a trace's calls belong to as far as the ledger remembers."""
         trace = self._traces.get(trace_id)
-        return trace.run_id if trace else None
+        return set(trace.run_ids) if trace else set()
 
-    def forget(self, trace_ids: Iterable[str]) -> None:
-        """Forget these traces and their runs, to take them in anew."""
-        for trace_id in trace_ids:
-            self._plain.pop(trace_id)
-            trace = self._traces.pop(trace_id)
-            if trace is not None and trace.run_id is not None:
-                run = self._runs.pop(trace.run_id)
-                for other in run.trace_ids - {trace_id} if run else ():
-                    self._traces.pop(other)
+    def forget(self, trace_ids: Iterable[str], run_ids: Iterable[str] = ()) -> None:
+        """Forget these traces and runs, and all that share a run or a trace with them, to take them in anew."""
+        traces, runs = list(trace_ids), list(run_ids)
+        while traces or runs:
+            while runs:
+                run = self._runs.pop(runs.pop())
+                traces.extend(run.trace_ids if run is not None else ())
+            while traces:
+                trace_id = traces.pop()
+                self._plain.pop(trace_id)
+                trace = self._traces.pop(trace_id)
+                runs.extend(trace.run_ids if trace is not None else ())
         self._conversations.clear()
 
     def apply(self, spans: Iterable[ReadSpan]) -> Delta:
@@ -178,6 +183,7 @@ class Ledger:
             return
         if trace.run_id is None or trace.decided_by != decided_by:
             trace.run_id, trace.decided_by = run_id, decided_by
+            trace.run_ids.add(run_id)
             delta.traces.append(TraceRun(trace_id, run_id, decided_by))
         self._gather(trace_id, trace)
 
@@ -218,7 +224,13 @@ class Ledger:
         for seen in trace.waiting:
             # A span inside another run that the user declared says nothing about the trace's own.
             declared = trace.tree.declared_run_of(seen.node)
-            (run if declared in (None, trace.run_id) else self._run(str(declared))).facts.add(seen)
+            if declared is None or declared == trace.run_id:
+                run.facts.add(seen)
+                continue
+            other = self._run(declared)
+            other.trace_ids.add(trace_id)
+            trace.run_ids.add(declared)
+            other.facts.add(seen)
         trace.waiting.clear()
 
     def _run(self, run_id: str) -> _Run:
@@ -241,6 +253,7 @@ class Ledger:
             run = self._run(declared or trace.run_id)
             if declared is not None:
                 run.trace_ids.add(trace_id)
+                trace.run_ids.add(declared)
             if item.order < run.last_order:
                 delta.stale_traces |= run.trace_ids | {trace_id}
                 continue
@@ -266,7 +279,7 @@ class Ledger:
             result_was_cut=item.result_was_cut,
         )
         if call.reading.arguments is None and arguments is not None:
-            call = replace(call, reading=replace(call.reading, arguments=arguments))
+            call = call._replace(reading=replace(call.reading, arguments=arguments))
         outcome, opened, resolved = run.tracker.observe(call, task=run.facts.task)
         delta.calls.append(RecordedCall(call, outcome, declared, was_altered=item.kept is not None))
         delta.alerts.extend(opened)
@@ -280,11 +293,8 @@ class Ledger:
         run_ids: dict[str, None] = {}
         for trace_id in touched:
             trace = self._traces.get(trace_id)
-            if trace is not None and trace.run_id is not None and trace_id not in delta.stale_traces:
-                run_ids[trace.run_id] = None
-        for recorded in delta.calls:
-            if recorded.declared_run_id is not None:
-                run_ids[recorded.declared_run_id] = None
+            if trace is not None and trace_id not in delta.stale_traces:
+                run_ids |= dict.fromkeys(trace.run_ids)
         for run_id in run_ids:
             run = self._runs.get(run_id)
             if run is None or not run.is_worth_a_row:

@@ -61,6 +61,8 @@ class RunTracker:
         if call.kind is Role.MODEL:
             self._remember_requests(call.reading)
         outcome = self.state.observe(call)
+        if not outcome.verdicts and not outcome.resolved:
+            return outcome, (), ()
         resolved = tuple(
             replace(alert, resolved_ns=call.end_ns) for pattern in outcome.resolved if (alert := self._open.pop(pattern, None))
         )

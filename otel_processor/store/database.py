@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import threading
+import weakref
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from otel_processor.errors import SchemaVersionError, StoreBusyError, StoreError
+from otel_processor.errors import SchemaVersionError, StoreBusyError
 from otel_processor.store.opening import retry_while_busy, translate
 from otel_processor.store.scripts import creation_order, definition
 
@@ -22,6 +24,8 @@ SCHEMA_MAJOR, SCHEMA_MINOR = 1, 0
 STORAGE_VERSION = "v1.2.0"
 """Files that DuckDB 1.2 and later can open, whichever version made them."""
 
+_NOT_OURS = "the database has tables of the same names that are not ours; give another path with --db"
+
 _IN_PROCESS: dict[str, threading.Lock] = {}
 _IN_PROCESS_GUARD = threading.Lock()
 
@@ -30,14 +34,14 @@ class Database:
     """A database file that this process writes to, one short transaction at a time.
 
     An in-memory DuckDB stays open and attaches the file for the length of a transaction: 4 ms instead of 20 ms for
-    opening a DuckDB of its own each time. It is made anew after a fork.
+    opening a DuckDB of its own each time. A forked child makes its own.
     """
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path).absolute()
         self._engine: duckdb.DuckDBPyConnection | None = None
-        self._engine_pid = 0
         self._schema_seen = False
+        _databases.add(self)
 
     @contextmanager
     def write(self, *, timeout_seconds: float, on_wait: Callable[[], None] | None = None) -> Iterator[duckdb.DuckDBPyConnection]:
@@ -66,7 +70,7 @@ class Database:
                 connection.execute("commit")
             except BaseException as error:
                 self._leave(connection, "rollback")
-                if isinstance(error, duckdb.IOException | duckdb.FatalException | duckdb.InternalException):
+                if isinstance(error, duckdb.OperationalError | duckdb.FatalException | duckdb.InternalError):
                     # The engine may be poisoned (a full disk invalidates it); the next transaction gets a new one.
                     self.close()
                     raise translate(error, self.path) from error
@@ -79,25 +83,35 @@ class Database:
     def close(self) -> None:
         """Let go of the in-memory engine; the next transaction makes another."""
         engine, self._engine = self._engine, None
-        if engine is not None and self._engine_pid == os.getpid():
+        if engine is not None:
             engine.close()
+
+    def _abandon(self) -> None:
+        """Leave the engine to the parent of this forked process, for good.
+
+        DuckDB's threads did not come along: even letting go of the object would wait for them for ever.
+        """
+        engine, self._engine = self._engine, None
+        if engine is not None:
+            ctypes.pythonapi.Py_IncRef(ctypes.py_object(engine))
 
     def _attach(self) -> duckdb.DuckDBPyConnection:
         import duckdb
 
-        if self._engine is None or self._engine_pid != os.getpid():
-            # A forked child must not touch its parent's engine: DuckDB's threads did not come along.
+        if self._engine is None:
             self._engine = duckdb.connect(":memory:", config={"threads": 2, "autoinstall_known_extensions": "false"})
-            self._engine_pid = os.getpid()
+        engine = self._engine
         quoted = str(self.path).replace("'", "''")
         try:
-            self._engine.execute(f"attach '{quoted}' as store (storage_version '{STORAGE_VERSION}')")
+            engine.execute(f"attach '{quoted}' as store (storage_version '{STORAGE_VERSION}')")
+            engine.execute("use store")
         except duckdb.Error as error:
-            if "mismatch" not in str(error).lower() and "storage_version" not in str(error).lower():
-                raise translate(error, self.path) from error
-            raise StoreError(f"{self.path} cannot be opened: {error}") from error
-        self._engine.execute("use store")
-        return self._engine
+            translated = translate(error, self.path)
+            if not isinstance(translated, StoreBusyError):
+                # The engine may be poisoned, or have the file half attached.
+                self.close()
+            raise translated from error
+        return engine
 
     def _leave(self, connection: duckdb.DuckDBPyConnection, *before: str) -> None:
         import duckdb
@@ -129,14 +143,23 @@ def create_schema(connection: duckdb.DuckDBPyConnection) -> None:
     Raises:
         SchemaVersionError: the file was written by a version of this package with another major schema.
     """
+    import duckdb
+
     from otel_processor.version import package_version
 
-    tables = {
-        name for (name,) in connection.execute("select table_name from duckdb_tables() where database_name = 'store'").fetchall()
+    taken = {
+        name
+        for (name,) in connection.execute(
+            "select table_name from duckdb_tables() where database_name = 'store' "
+            "union all select view_name from duckdb_views() where database_name = 'store' and not internal"
+        ).fetchall()
     }
     minor = -1
-    if "meta" in tables:
-        found = connection.execute("select schema_major, schema_minor from meta").fetchone()
+    if "meta" in taken:
+        try:
+            found = connection.execute("select schema_major, schema_minor from meta").fetchone()
+        except duckdb.ProgrammingError as error:
+            raise SchemaVersionError(_NOT_OURS) from error
         if found is not None:
             if found[0] != SCHEMA_MAJOR:
                 raise SchemaVersionError(
@@ -144,8 +167,8 @@ def create_schema(connection: duckdb.DuckDBPyConnection) -> None:
                     "install the matching version, or give another path with --db"
                 )
             minor = found[1]
-    elif tables & set(creation_order("schema")):
-        raise SchemaVersionError("the database has tables of the same names that are not ours; give another path with --db")
+    elif taken.intersection((*creation_order("schema"), *creation_order("views"))):
+        raise SchemaVersionError(_NOT_OURS)
     if minor >= SCHEMA_MINOR:
         return
     for folder in ("schema", "views"):
@@ -165,10 +188,15 @@ def _lock_of(path: Path) -> threading.Lock:
         return _IN_PROCESS.setdefault(str(path.resolve()), threading.Lock())
 
 
-def _forget_locks() -> None:
+_databases: weakref.WeakSet[Database] = weakref.WeakSet()
+
+
+def _begin_in_child() -> None:
     global _IN_PROCESS_GUARD
     _IN_PROCESS_GUARD = threading.Lock()
     _IN_PROCESS.clear()
+    for database in list(_databases):
+        database._abandon()
 
 
-os.register_at_fork(after_in_child=_forget_locks)
+os.register_at_fork(after_in_child=_begin_in_child)

@@ -7,6 +7,7 @@ transaction is committed; dying between the two does no harm, since spans delive
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import logging
 import os
@@ -22,6 +23,8 @@ _log = logging.getLogger(__name__)
 
 MAX_BYTES = 1 << 30
 """The spool grows no larger than this; what comes then is dropped and counted."""
+
+_ABANDONED_SECONDS = 600.0
 
 _SUFFIX = ".batch.json"
 _number = itertools.count()
@@ -72,18 +75,22 @@ def save(db: str | Path, batch: dict[str, Any]) -> Path:
 def load(path: Path) -> dict[str, Any] | None:
     """Return a waiting batch, or None when it is gone; one that cannot be read is put aside under `.bad`."""
     try:
-        content = path.read_bytes()
-    except FileNotFoundError:
-        return None
-    try:
-        batch = orjson.loads(content)
+        batch = orjson.loads(path.read_bytes())
         if isinstance(batch, dict):
             return batch
-    except ValueError:
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError):
         pass
-    _log.warning("the spooled batch %s cannot be read; it is kept as %s.bad", path, path.name)
-    path.rename(path.with_name(path.name + ".bad"))
+    put_aside(path)
     return None
+
+
+def put_aside(path: Path) -> None:
+    """Keep a batch that makes no sense under `.bad`, out of the way of the others."""
+    with contextlib.suppress(OSError):
+        path.rename(path.with_name(path.name + ".bad"))
+        _log.warning("the spooled batch %s cannot be read; it is kept as %s.bad", path, path.name)
 
 
 def remove(paths: list[Path]) -> None:
@@ -91,10 +98,16 @@ def remove(paths: list[Path]) -> None:
     for path in paths:
         path.unlink(missing_ok=True)
     if paths:
-        try:
+        with contextlib.suppress(OSError):
+            _remove_abandoned(paths[0].parent)
             paths[0].parent.rmdir()
-        except OSError:
-            return
+
+
+def _remove_abandoned(folder: Path) -> None:
+    """Remove what writers left half written when they died; nobody was told that it is kept."""
+    for path in folder.glob("*.partial"):
+        if time.time() - path.stat().st_mtime > _ABANDONED_SECONDS:
+            path.unlink(missing_ok=True)
 
 
 def _sync_folder(folder: Path) -> None:

@@ -21,7 +21,7 @@ def test_a_missing_database_is_missing(db: Path) -> None:
 
 
 def test_a_held_database_is_busy_and_names_the_holder(seeded_db: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(data, "_WAIT_SECONDS", 0.01)
+    monkeypatch.setattr(data, "_WAIT_FOR_ALERTS_SECONDS", 0.01)
     with Database(seeded_db).write(timeout_seconds=10):
         answer = data.recent_alerts()
     assert answer.state is State.BUSY
@@ -30,7 +30,7 @@ def test_a_held_database_is_busy_and_names_the_holder(seeded_db: Path, monkeypat
 
 
 def test_while_it_is_busy_the_last_answer_stands(seeded_db: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(data, "_WAIT_SECONDS", 0.01)
+    monkeypatch.setattr(data, "_WAIT_FOR_ALERTS_SECONDS", 0.01)
     before = data.recent_alerts()
     st.cache_data.clear()
     with Database(seeded_db).write(timeout_seconds=10):

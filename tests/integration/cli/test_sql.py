@@ -210,6 +210,14 @@ def test_several_statements_show_the_last(runner: CliRunner, odd: Path) -> None:
     assert ask(runner, odd, query, "--format", "csv").stdout == "i\n42\n"
 
 
+def test_a_comment_after_the_end_is_no_error(runner: CliRunner, odd: Path) -> None:
+    """A semicolon and a comment at the end, also behind text that holds both."""
+    for query in ("select 'ä;--' as x; -- done; really", "select 'ä;--' as x /* ; */ ;;", "select 'ä;--' as x -- no end"):
+        result = ask(runner, odd, query)
+        assert result.exit_code == 0, result.stderr
+        assert "ä;--" in result.stdout
+
+
 def test_pivot_works(runner: CliRunner, odd: Path) -> None:
     """A statement that DuckDB itself splits into several is still one query."""
     query = "create temp table t as select * from (values ('a', 1), ('b', 2)) v(k, n); pivot t on k using sum(n)"

@@ -1,0 +1,48 @@
+# Two commands do everything on a fresh machine with Python 3.11 or later: `make demo` and `make test`.
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test check unit browser format bench clean
+
+PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python; do \
+	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+help: ## show this list
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
+
+$(READY): pyproject.toml constraints.txt
+	@test -n "$(PYTHON)" || { echo "Python 3.11 or later is needed; set PYTHON=/path/to/python3" >&2; exit 2; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'
+	@touch $(READY)
+
+setup: $(READY) ## make .venv with everything in it
+
+demo: $(READY) ## agents that loop, live, with the dashboard on them
+	$(BIN)/otel-processor demo
+
+test: check unit browser ## everything that must hold: style, types, layers, tests
+
+check: $(READY) ## style, types and layers
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+unit: $(READY) ## all tests but those in a browser
+	$(BIN)/python -m pytest -q -m 'not browser'
+
+browser: $(READY) ## the journeys in a real Chromium
+	$(BIN)/python -m pytest -q -m browser
+
+format: $(READY) ## put the code in shape
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: $(READY) ## what it costs the agent
+	$(BIN)/python benchmarks/overhead.py
+
+clean: ## remove what was built
+	rm -rf $(VENV) build dist out .pytest_cache .mypy_cache .ruff_cache .hypothesis

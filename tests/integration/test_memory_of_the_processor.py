@@ -1,0 +1,59 @@
+"""What the processor remembers has a bound."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from opentelemetry import trace
+
+from otel_processor import LoopSpanProcessor
+from otel_processor.processor import live_runs
+from tests.integration.agents import agent, call_tool, tool_attributes
+
+if TYPE_CHECKING:
+    from opentelemetry.sdk.trace import TracerProvider
+
+
+@pytest.fixture
+def processor(provider: TracerProvider, monkeypatch: pytest.MonkeyPatch) -> LoopSpanProcessor:
+    """A processor that remembers little."""
+    monkeypatch.setattr(live_runs, "OPEN_SPANS", 50)
+    monkeypatch.setattr(live_runs, "LIVE_RUNS", 20)
+    monkeypatch.setattr(live_runs, "TREES_OF_A_RUN", 5)
+    made = LoopSpanProcessor()
+    provider.add_span_processor(made)
+    return made
+
+
+def test_spans_that_never_end_are_forgotten(provider: TracerProvider, processor: LoopSpanProcessor) -> None:
+    tracer = provider.get_tracer("agent")
+    never_ended = [tracer.start_span("call", attributes=tool_attributes("search")) for _ in range(300)]
+    assert len(processor._live._spans) == 50
+    for span in never_ended:
+        span.end()
+    assert len(processor._live._spans) == 0
+    assert len(processor._live._runs) <= 20
+
+
+def test_calls_without_a_root_do_not_pile_up(provider: TracerProvider, processor: LoopSpanProcessor) -> None:
+    tracer = provider.get_tracer("agent")
+    for _ in range(100):
+        call_tool(tracer, "search", {"q": "x"}, "hit", context=trace.set_span_in_context(trace.INVALID_SPAN))
+    assert len(processor._live._runs) <= 20
+
+
+def test_finished_runs_are_let_go(provider: TracerProvider, processor: LoopSpanProcessor) -> None:
+    tracer = provider.get_tracer("agent")
+    for _ in range(5):
+        with agent(tracer):
+            call_tool(tracer, "search", {"q": "x"}, "hit")
+    assert len(processor._live._runs) == 0
+
+
+def test_a_long_conversation_keeps_few_traces(provider: TracerProvider, processor: LoopSpanProcessor) -> None:
+    tracer = provider.get_tracer("agent")
+    for number in range(40):
+        call_tool(tracer, "search", {"q": number}, f"hit {number}", **{"gen_ai.conversation.id": "c-1"})
+    (run,) = processor._live._runs.values()
+    assert len(run.trees) <= 5
