@@ -84,7 +84,9 @@ def main() -> None:
         "4 KB result, equal each time": lambda _: results[0],
     }
     print(f"{given.spans} tool spans a run, {given.rounds} pairs of runs; microseconds per span on the agent's thread")
-    print(f"{'':30} {'SDK alone':>10} {'with ours':>10} {'added':>8} {'ratio':>7} {'budget':>7}   first and last tenth of the run")
+    print(
+        f"{'':30} {'SDK alone':>10} {'with ours':>10} {'added':>8} {'ratio':>7} {'budget':>7}   first and last tenth of the run"
+    )
     for name, result_of in cases.items():
         alone: list[float] = []
         with_ours: list[float] = []

@@ -45,7 +45,7 @@ def stop_reasons(frame: pd.DataFrame) -> go.Figure:
         _legend_entry(figure, flagged=flagged, orientation="h")
     labels = [f"{safe(short(theme.stop_reason_label(reason), 24))}  <b>{count(int(totals[reason]))}</b>" for reason in order]
     _rows(figure, labels)
-    figure.update_xaxes(title="runs", rangemode="tozero", tickformat="d", nticks=6)
+    figure.update_xaxes(title="runs", rangemode="tozero", **_whole_ticks(int(totals.max())))
     return _finish(figure, height=_height(len(order)) + 30, legend=True)
 
 
@@ -65,7 +65,8 @@ def streak_lengths(frame: pd.DataFrame, cap: int) -> go.Figure:
     ticks = list(range(0, top + 1, 1 if top <= 10 else 2))
     labels = [f"{tick}+" if tick >= cap else str(tick) for tick in ticks]
     figure.update_xaxes(title="longest streak of flat steps", tickvals=ticks, ticktext=labels, range=[-0.6, top + 0.6])
-    figure.update_yaxes(title="runs", rangemode="tozero", tickformat="d", nticks=6)
+    most = int(frame.groupby("streak")["runs"].sum().max())
+    figure.update_yaxes(title="runs", rangemode="tozero", **_whole_ticks(most))
     return _finish(figure, height=300, legend=True).update_xaxes(showgrid=False)
 
 
@@ -91,12 +92,13 @@ def spread(frame: pd.DataFrame, measure: Literal["tokens", "steps"]) -> go.Figur
             showlegend=False,
         )
     )
-    # A box drawn from quartiles has five hover labels that overlap; one invisible point over the median says it all.
+    # A task with few runs is hardly a box: the dot on its median can be seen and hovered all the same. The box itself is
+    # not hovered, since the labels of its five numbers overlap.
     figure.add_scatter(
         x=_drawn(known[f"{measure}_median"], on_log_scale),
         y=rows,
         mode="markers",
-        marker={"opacity": 0, "size": 16},
+        marker={"color": color, "size": 7},
         text=[_spread_words(row, measure) for row in known.to_dict("records")],
         hovertemplate="%{text}<extra></extra>",
         showlegend=False,
@@ -169,6 +171,11 @@ def _rows(figure: go.Figure, labels: list[str]) -> None:
         showgrid=False,
         zeroline=False,
     )
+
+
+def _whole_ticks(most: int) -> dict[str, Any]:
+    """Ticks of an axis that counts: never between two whole numbers."""
+    return {"dtick": 1} if most <= 6 else {"nticks": 6, "tickformat": "d"}
 
 
 def _height(rows: int) -> int:

@@ -97,7 +97,7 @@ def stop_reason_label(stop_reason: str) -> str:
 
 def verdict_label(reason: str) -> str:
     """Return what a flagged reason is called, be it written as a pattern or as a stop reason."""
-    return pattern_label(reason) if reason in _PATTERNS else stop_reason_label(reason)
+    return pattern_label(reason) if reason in _PATTERNS else stop_reason_label(reason).removeprefix("loop: ")
 
 
 def severity_badge(severity: str) -> BadgeColor:

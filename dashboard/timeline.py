@@ -23,7 +23,7 @@ LANE_HEIGHT = 34
 STEP_WIDTH = 0.9
 VERDICTS = "verdicts"
 MODEL = "model"
-FEWEST_STEPS_DRAWN = 24
+FEWEST_STEPS_DRAWN = 12
 
 CONFIG = {"displaylogo": False, "scrollZoom": False, "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d", "toImage"]}
 """The timeline can be zoomed, since five hundred steps do not fit a phone."""

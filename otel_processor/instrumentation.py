@@ -43,7 +43,11 @@ class Instrumentation:
         return self.exporter.force_flush(timeout_millis) and done and self.exporter.counters.dropped == dropped
 
     def shutdown(self) -> None:
-        """Flush and stop; the tracer provider stays usable for others."""
+        """Flush and stop; the tracer provider stays usable for others, and `instrument` may be called again."""
+        with _lock:
+            for key in [key for key, known in _known.items() if known is self]:
+                del _known[key]
+        self.processor.shutdown()
         for batch in self.batches:
             batch.shutdown()  # type: ignore[no-untyped-call]
 
@@ -107,11 +111,15 @@ def _current_provider() -> TracerProvider:
 
 
 def _otlp_exporter(endpoint: str) -> SpanExporter:
-    if "://" not in endpoint:
-        raise ConfigError(f"otlp_endpoint is {endpoint!r}; write it with its scheme, for example http://127.0.0.1:4318")
-    parts = urlsplit(endpoint)
     try:
-        if parts.scheme in {"grpc", "grpcs"} or parts.port == _GRPC_PORT:
+        parts = urlsplit(endpoint)
+        port = parts.port
+    except ValueError:
+        parts, port = urlsplit(""), None
+    if parts.scheme not in {"http", "https", "grpc", "grpcs"} or not parts.hostname:
+        raise ConfigError(f"otlp_endpoint is {endpoint!r}; write it with its scheme, for example http://127.0.0.1:4318")
+    try:
+        if parts.scheme in {"grpc", "grpcs"} or port == _GRPC_PORT:
             from opentelemetry.exporter.otlp.proto.grpc.trace_exporter import OTLPSpanExporter as GrpcExporter
 
             scheme = {"grpc": "http", "grpcs": "https"}.get(parts.scheme, parts.scheme)

@@ -70,7 +70,7 @@ class Policy:
             raise ConfigError(
                 "policy: transient_tolerance and min_changed_chars must not be negative, min_new_share lies from 0 to 1"
             )
-        if self.run_idle_timeout_seconds <= 0:
+        if not self.run_idle_timeout_seconds > 0:
             raise ConfigError("policy.run_idle_timeout_seconds must be above 0")
         for tool, effect in self.effects.items():
             if effect not in list(Effect):

@@ -45,9 +45,10 @@ def _table(calls: pd.DataFrame) -> pd.DataFrame:
         {
             "Step": calls["step"],
             "Call": [
-                text_of(tool if ours else model) for ours, tool, model in zip(is_tool, calls["tool"], calls["model"], strict=True)
+                short(text_of(tool if ours else model), 40)
+                for ours, tool, model in zip(is_tool, calls["tool"], calls["model"], strict=True)
             ],
-            "Agent": [text_of(agent, "") for agent in calls["agent"]],
+            "Agent": [short(text_of(agent, ""), 40) for agent in calls["agent"]],
             "Kind": calls["kind"],
             "Progress": _of_tools(is_tool, (_PROGRESS.get(text_of(value), "unknown") for value in calls["progress"])),
             "Times": _of_tools(is_tool, (count(value) for value in calls["repeats"])),

@@ -46,4 +46,4 @@ def _how_to_begin() -> None:
     st.caption("See it work first, with an agent that loops on purpose:")
     st.code(_DEMO, language=None)
     st.caption("Or add one line to an agent that OpenTelemetry already sees:")
-    st.code(_INSTRUMENT, language="python")
+    st.code(_INSTRUMENT, language="python", wrap_lines=True)

@@ -8,12 +8,24 @@ from dashboard import data
 from dashboard.components import alert_list, headline, notice, panels
 
 
+def has_runs() -> bool:
+    """Whether there is anything to show yet."""
+    return _holds_runs(data.run_totals(None))
+
+
+@st.fragment(run_every=2)
+def wait() -> None:
+    """Say what is missing, and run the page again as soon as it is there."""
+    totals = data.run_totals(None)
+    if _holds_runs(totals):
+        st.rerun()
+    notice.show(totals)
+    if totals.is_usable:
+        notice.no_runs()
+
+
 def show(hours: int | None) -> None:
-    """Show the overview, or what is missing for it."""
-    totals = data.run_totals(hours)
-    if not totals.is_usable or not int(totals.frame["runs_ever"].iloc[0]):
-        _wait_for_runs(hours)
-        return
+    """Show alerts, numbers, charts and runs of a period."""
     left, right = st.columns([3, 2], gap="large")
     with left:
         alert_list.show()
@@ -25,15 +37,8 @@ def show(hours: int | None) -> None:
     _tables(hours)
 
 
-@st.fragment(run_every=alert_list.REFRESH_SECONDS)
-def _wait_for_runs(hours: int | None) -> None:
-    totals = data.run_totals(hours)
-    if not totals.is_usable:
-        notice.show(totals)
-    elif int(totals.frame["runs_ever"].iloc[0]):
-        st.rerun()
-    else:
-        notice.no_runs()
+def _holds_runs(totals: data.Answer) -> bool:
+    return totals.is_usable and int(totals.frame["runs_ever"].iloc[0]) > 0
 
 
 @st.fragment(run_every=4)

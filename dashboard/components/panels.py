@@ -6,6 +6,7 @@ import streamlit as st
 
 from dashboard import charts, data
 from dashboard.components import notice, run_table
+from dashboard.wording import some
 
 
 def stop_reasons(hours: int | None) -> None:
@@ -41,7 +42,7 @@ def tokens_per_task(hours: int | None) -> None:
     """What runs of each task cost in tokens."""
     st.subheader("Tokens per task")
     st.caption(
-        "Tokens of one run, for each task: box: the middle half of its runs, line: their median, whiskers: smallest and "
+        "Tokens of one run, for each task: box: the middle half of its runs, dot: their median, whiskers: smallest and "
         "largest. Runs that reported no usage are left out."
     )
     answer = data.task_spread(hours)
@@ -67,7 +68,7 @@ def recent_runs(hours: int | None) -> None:
     st.subheader("Recent runs")
     answer = data.recent_runs(hours)
     if _drawable(answer):
-        st.caption(f"The {len(answer.frame)} runs seen last, the latest first. Streak: the most flat steps in a row.")
+        st.caption(f"{some(len(answer.frame), 'run')}, the one seen last first. Streak: the most flat steps in a row.")
         run_table.runs(answer.frame)
 
 

@@ -42,7 +42,12 @@ def show() -> str | None:
     return chosen
 
 
+def has_options() -> bool:
+    """Whether there is a run to choose."""
+    return not data.recent_runs(None).frame.empty
+
+
 def _label(row: Mapping[Hashable, Any]) -> str:
     task = short(text_of(row["task"], "(no task)"), 60)
     reason = inert(theme.stop_reason_label(str(row["stop_reason"])))
-    return f"{task}, {time_text(row['started_at'])}, {reason} [{inert(str(row['run_id']))[:8]}]"
+    return f"{task}, {time_text(row['started_at'])}, {reason} [{short(inert(str(row['run_id'])), 16)}]"

@@ -7,5 +7,7 @@ import streamlit as st
 from dashboard.components import overview, period
 
 st.title("Overview")
-hours = period.show()
-overview.show(hours)
+if overview.has_runs():
+    overview.show(period.show())
+else:
+    overview.wait()

@@ -1,6 +1,6 @@
 """Write `runs.jsonl`: five small agent runs as OTLP/JSON, one request a line, the same each time.
 
-    python docs/example/make_runs.py > docs/example/runs.jsonl
+python docs/example/make_runs.py > docs/example/runs.jsonl
 """
 
 from __future__ import annotations

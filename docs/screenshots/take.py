@@ -1,7 +1,7 @@
 """Take the README's picture from the running demo.
 
-    otel-processor demo --db out/demo.duckdb --port 8501     (in another terminal; give it half a minute)
-    python docs/screenshots/take.py http://127.0.0.1:8501
+otel-processor demo --db out/demo.duckdb --port 8501     (in another terminal; give it half a minute)
+python docs/screenshots/take.py http://127.0.0.1:8501
 """
 
 from __future__ import annotations

@@ -47,6 +47,10 @@ class RecentMap(Generic[K, V]):
     def __contains__(self, key: K) -> bool:
         return key in self._entries
 
+    def items(self) -> Iterable[tuple[K, V]]:
+        """The entries, oldest first."""
+        return self._entries.items()
+
     def values(self) -> Iterable[V]:
         """The values, oldest first."""
         return self._entries.values()

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from otel_processor.detection.canonical import NotCanonicalError, canonical_json
-from otel_processor.detection.masking import MASK, mask_volatile
+from otel_processor.detection.masking import mask_volatile
 from otel_processor.model import ResultEvidence
 
 HEAD_CHARS, MIDDLE_CHARS, TAIL_CHARS = 1_024, 320, 512

@@ -70,6 +70,10 @@ class RunState:
         self.steps = 0
         self.saw_model = False
 
+    def knows_agent(self, agent: str) -> bool:
+        """Return whether an agent of this name has made a call."""
+        return agent in self._agents
+
     def rename_agent(self, old: str, new: str) -> None:
         """Carry an agent's counters on under another name, once its name is known."""
         state = self._agents.pop(old)
@@ -103,7 +107,8 @@ class RunState:
         is_first = signature is not None and agent.novelty.is_first(signature)
         progress = agent.novelty.judge(call, self._policy, is_first=is_first, is_repeat=repeats is not None and repeats.count > 0)
         failed_for_now = call.error_class is ErrorClass.TRANSIENT and call.reading.progress_declared is None
-        tolerated = failed_for_now and (repeats is None or repeats.failures < self._policy.transient_tolerance)
+        failures = repeats.failures if repeats is not None else 0
+        tolerated = failed_for_now and failures < self._policy.transient_tolerance
         if tolerated:
             progress = None
         elif progress or (is_first and call.effect is Effect.UNKNOWN and call.error_class is None):

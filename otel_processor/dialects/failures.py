@@ -29,6 +29,14 @@ _TRACEBACK: Final = "Traceback (most recent call last)"
 
 
 @dataclass(frozen=True, slots=True)
+class FailureKeys:
+    """The attributes in which the writers of a span tell of failures, beside those that all use."""
+
+    states: tuple[str, ...] = ()
+    messages: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Failure:
     """Why an operation failed, as far as it is told."""
 
@@ -36,7 +44,7 @@ class Failure:
     message: str | None
 
 
-def find_failure(span: SpanFacts, state_keys: Iterable[str], result: Any, *, result_failed: bool = False) -> Failure | None:
+def find_failure(span: SpanFacts, keys: FailureKeys, result: Any, *, result_failed: bool = False) -> Failure | None:
     """The failure that a span tells of, or None when it went well as far as one can see.
 
     A result that merely mentions an error is none: only its shape counts, or how a known writer words it.
@@ -52,13 +60,13 @@ def find_failure(span: SpanFacts, state_keys: Iterable[str], result: Any, *, res
         # An exception that was recorded and overcome stands on spans whose status was then set to OK.
         or (exception is not None and status != "OK")
         or bool(attributes.get(names.ERROR_TYPE))
-        or _bad_state(attributes, state_keys)
+        or _bad_state(attributes, keys.states)
     )
     if not failed:
         return None
     return Failure(
         _type(attributes, exception),
-        _message(span, exception, result if told_by_result or result_failed or isinstance(result, str) else None),
+        _message(span, exception, keys, result if told_by_result or result_failed or isinstance(result, str) else None),
     )
 
 
@@ -72,20 +80,21 @@ def _exception(span: SpanFacts) -> Attributes | None:
 def _bad_state(attributes: Attributes, state_keys: Iterable[str]) -> bool:
     for key in state_keys:
         state = attributes.get(key)
-        if isinstance(state, str) and state.lower() in _BAD_STATES:
+        if state is True or (isinstance(state, str) and state.lower() in _BAD_STATES):
             return True
     return False
 
 
 def _failed_result(scope: str, result: Any) -> bool:
     if isinstance(result, dict):
-        return _failed_object(result)
+        return is_failed_object(result)
     if isinstance(result, str):
         return any(part in scope and start.match(result) for part, start in _FAILURE_TEXTS)
     return False
 
 
-def _failed_object(result: Mapping[str, Any]) -> bool:
+def is_failed_object(result: Mapping[str, Any]) -> bool:
+    """Whether a result has the shape of a failure, in any of the ways in which tools and frameworks write one."""
     status = result.get("status")
     if isinstance(status, str) and status.lower() == "error":
         return True
@@ -102,11 +111,12 @@ def _type(attributes: Attributes, exception: Attributes | None) -> str | None:
     return told if told is not None and " " not in told else None
 
 
-def _message(span: SpanFacts, exception: Attributes | None, result: Any) -> str | None:
+def _message(span: SpanFacts, exception: Attributes | None, keys: FailureKeys, result: Any) -> str | None:
     attributes = span.attributes
     candidates = (
         exception.get(names.EXCEPTION_MESSAGE) if exception else None,
         span.status_message,
+        *(attributes.get(key) for key in keys.messages),
         attributes.get(names.ERROR),
         attributes.get(names.ERROR_MESSAGE),
         attributes.get(names.ERROR_TYPE),

@@ -19,9 +19,19 @@ _SAME: Final = {
     "function_calls": TOOL_CALLS,
     "end_turn": STOP,
     "eos": STOP,
+    "stop_sequence": STOP,
     "max_tokens": LENGTH,
+    "max_output_tokens": LENGTH,
+    "model_context_window_exceeded": LENGTH,
     "content-filter": CONTENT_FILTER,
+    "content_filtered": CONTENT_FILTER,
+    "guardrail_intervened": CONTENT_FILTER,
+    "safety": CONTENT_FILTER,
+    "blocklist": CONTENT_FILTER,
+    "prohibited_content": CONTENT_FILTER,
+    "spii": CONTENT_FILTER,
 }
+"""As OpenAI, Anthropic, Bedrock (through Strands) and Gemini spell them."""
 
 
 def first_reason(value: Any) -> str | None:
@@ -37,5 +47,6 @@ def _normalised(value: Any) -> str | None:
     reason = word(value)
     if reason is None:
         return None
-    reason = reason.lower().removeprefix("finishreason.")
+    # Semantic Kernel writes the reasons of several choices behind each other, as Python prints the enumeration.
+    reason = reason.lower().partition(",")[0].removeprefix("finishreason.")
     return _SAME.get(reason, reason)

@@ -12,6 +12,7 @@ from otel_processor.dialects import names
 from otel_processor.dialects.dialect import Dialect, Fields, Table
 from otel_processor.dialects.finish import first_reason
 from otel_processor.dialects.messages import read_messages
+from otel_processor.dialects.told import Told, told_in_messages
 from otel_processor.dialects.values import decode_structure, first_content, word
 from otel_processor.model import Attributes, Role, SpanFacts
 
@@ -33,15 +34,15 @@ _ROLES: Final = {
     "chain": Role.OTHER,
 }
 
-_AGENT: Final = {"agent": (names.AGENT_NAME, names.PYDANTIC_AGENT_NAME)}
-_WORKFLOW: Final = {"agent": (names.WORKFLOW_NAME, names.AGENT_NAME)}
-_CONVERSATION: Final = {"conversation_id": (names.CONVERSATION_ID, names.SESSION_ID)}
+_AGENT: Final[dict[str, tuple[str, ...]]] = {"agent": (names.AGENT_NAME,)}
+_WORKFLOW: Final[dict[str, tuple[str, ...]]] = {"agent": (names.WORKFLOW_NAME, names.AGENT_NAME)}
+_CONVERSATION: Final[dict[str, tuple[str, ...]]] = {"conversation_id": (names.CONVERSATION_ID, names.SESSION_ID)}
 
-_MODEL_WORDS: Final = {
+_MODEL_WORDS: Final[dict[str, tuple[str, ...]]] = {
     "model": (names.RESPONSE_MODEL, names.REQUEST_MODEL),
     "provider": (names.PROVIDER, names.SYSTEM),
 }
-_COUNTS: Final = {
+COUNTS: Final = {
     # The conventions count cached tokens as input and reasoning as output.
     "input_tokens": (names.INPUT_TOKENS, names.PROMPT_TOKENS),
     "output_tokens": (names.OUTPUT_TOKENS, names.COMPLETION_TOKENS),
@@ -73,25 +74,38 @@ _AGGREGATES: Final = {
     "cache_write_tokens": names.AGGREGATED_CACHE_WRITE_TOKENS,
     "reasoning_tokens": names.AGGREGATED_REASONING_TOKENS,
 }
-_TOTALS: Final = {name: (aggregate, *_COUNTS[name]) for name, aggregate in _AGGREGATES.items()}
+_TOTALS: Final = {name: (aggregate, *COUNTS[name]) for name, aggregate in _AGGREGATES.items()}
 _COST: Final = {"cost_usd": (names.OPERATION_COST, names.USAGE_COST, names.USAGE_TOTAL_COST)}
 
-_TOOL_WORDS: Final = {"tool": (names.TOOL_NAME,), "call_id": (names.TOOL_CALL_ID, names.TOOL_CALL_ID_FLAT)}
+_TOOL_WORDS: Final[dict[str, tuple[str, ...]]] = {
+    "tool": (names.TOOL_NAME,),
+    "call_id": (names.TOOL_CALL_ID, names.TOOL_CALL_ID_FLAT),
+}
 
 _TABLES: Final = {
     Role.TOOL: Table.of(words=_TOOL_WORDS | _AGENT | _CONVERSATION),
-    Role.MODEL: Table.of(words=_MODEL_WORDS | _AGENT | _CONVERSATION, counts=_COUNTS, amounts=_COST),
+    # What the provider calls its answer: two instrumentations of one call agree on it.
+    Role.MODEL: Table.of(
+        words=_MODEL_WORDS | {"call_id": (names.RESPONSE_ID,)} | _AGENT | _CONVERSATION, counts=COUNTS, amounts=_COST
+    ),
     Role.AGENT: Table.of(words=_MODEL_WORDS | _AGENT | _CONVERSATION, counts=_TOTALS, amounts=_COST),
     Role.WORKFLOW: Table.of(words=_MODEL_WORDS | _WORKFLOW | _CONVERSATION, counts=_TOTALS, amounts=_COST),
     Role.OTHER: Table.of(words=_AGENT | _CONVERSATION),
 }
 
-_ARGUMENTS: Final = (names.TOOL_ARGUMENTS, names.PYDANTIC_TOOL_ARGUMENTS, names.TOOL_INPUT, names.PROMPT)
-_RESULT: Final = (names.TOOL_RESULT, names.PYDANTIC_TOOL_RESPONSE, names.TOOL_OUTPUT, names.COMPLETION)
+_MESSAGE_EVENTS: Final = {
+    names.USER_MESSAGE_EVENT: "user",
+    names.ASSISTANT_MESSAGE_EVENT: "assistant",
+    names.TOOL_MESSAGE_EVENT: "tool",
+}
+
+_ARGUMENTS: Final = (names.TOOL_ARGUMENTS, names.TOOL_INPUT, names.PROMPT)
+_RESULT: Final = (names.TOOL_RESULT, names.TOOL_OUTPUT, names.COMPLETION)
 _FINISH: Final = (names.FINISH_REASONS, names.FINISH_REASON, names.ANTHROPIC_STOP_REASON)
 
 
-def _role(span: SpanFacts) -> Role | None:
+def role_of_operation(span: SpanFacts) -> Role | None:
+    """What `gen_ai.operation.name` says."""
     operation = word(span.attributes.get(names.OPERATION))
     return _ROLES.get(operation) if operation else None
 
@@ -102,14 +116,12 @@ def _guess(span: SpanFacts) -> Role | None:
         return None
     if attributes.get(names.TOOL_NAME) is not None:
         return Role.TOOL if _is_tool_without_operation(span) else None
-    if span.scope == names.PYDANTIC_SCOPE and span.name == "agent run":
-        return Role.AGENT
     return Role.MODEL if attributes.get(names.REQUEST_MODEL) is not None else None
 
 
 def _is_tool_without_operation(span: SpanFacts) -> bool:
     attributes = span.attributes
-    if span.scope == names.PYDANTIC_SCOPE or attributes.get(names.MCP_METHOD) == "tools/call":
+    if attributes.get(names.MCP_METHOD) == "tools/call":
         return True
     return attributes.get(names.TOOL_ARGUMENTS) is not None or attributes.get(names.TOOL_RESULT) is not None
 
@@ -169,8 +181,6 @@ def _add_answer(found: Fields, span: SpanFacts, attributes: Attributes) -> None:
         messages = attributes.get(names.COMPLETION)
     if messages is None and span.events:
         messages = _message_in_events(span)
-    if messages is None and span.scope == names.PYDANTIC_SCOPE:
-        messages = _message_in_list(attributes.get(names.PYDANTIC_EVENTS))
     if messages is not None:
         _add_missing(found, read_messages(messages).fields())
     if "finish_reason" not in found and span.events:
@@ -188,16 +198,6 @@ def _message_in_events(span: SpanFacts) -> Any:
         value = _event_content(span, event, key)
         if value is not None:
             return value
-    return None
-
-
-def _message_in_list(events: Any) -> Any:
-    """The answer among events that were written as one JSON attribute."""
-    listed = decode_structure(events)
-    if isinstance(listed, list):
-        for event in reversed(listed):
-            if isinstance(event, dict) and event.get(names.EVENT_NAME) == names.CHOICE_EVENT:
-                return [event]
     return None
 
 
@@ -221,6 +221,26 @@ def _part_of_details(span: SpanFacts, key: str, part_type: str, part_key: str) -
     return None
 
 
+def _told(span: SpanFacts) -> tuple[Told, ...]:
+    """The tool results that a model is given, in any of the places where its input may stand."""
+    if (role_of_operation(span) or _guess(span)) is not Role.MODEL:
+        return ()
+    messages = first_content(span.attributes, (names.INPUT_MESSAGES, names.PROMPT))
+    if messages is None:
+        messages = _event_content(span, names.DETAILS_EVENT, names.INPUT_MESSAGES)
+    if messages is not None:
+        return told_in_messages(messages)
+    # Events of 1.28 to 1.36: one for each message.
+    given = []
+    for event in span.events:
+        if event.name in _MESSAGE_EVENTS:
+            facts = event.attributes or {}
+            given.append(
+                {"role": _MESSAGE_EVENTS[event.name], **facts, "content": decode_structure(facts.get(names.EVENT_CONTENT))}
+            )
+    return told_in_messages(given)
+
+
 GENAI: Final = Dialect(
     name="genai",
     markers=frozenset(
@@ -238,9 +258,9 @@ GENAI: Final = Dialect(
             names.PROMPT_TOKENS,
         }
     ),
-    scopes=frozenset({names.PYDANTIC_SCOPE}),
-    role=_role,
+    role=role_of_operation,
     guess=_guess,
     fields=_fields,
+    told=_told,
     state_keys=(names.TOOL_STATUS, names.TOOL_STATUS_OLD, names.TASK_STATUS),
 )

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
-from otel_processor.dialects.values import decode, decode_structure, word
+from otel_processor.dialects.values import WITHHELD, decode, decode_structure, first_word
 from otel_processor.model import Attributes, RequestedCall
 
 if TYPE_CHECKING:
@@ -24,8 +24,14 @@ _MAX_NESTING: Final = 6
 _MESSAGE_KEYS: Final = frozenset({"role", "parts", "tool_calls", "message"})
 _NOT_THE_MODEL: Final = frozenset({"tool", "user", "system", "developer"})
 _REASONING_TYPES: Final = frozenset({"reasoning", "thinking", "reasoningContent"})
-_CALL_TYPES: Final = frozenset({"tool_call", "tool_use", "function_call", "toolUse"})
-_TEXT_KEYS: Final = ("content", "text", "reasoning", "thinking", "reasoningText")
+_CALL_TYPES: Final = frozenset({"tool_call", "tool_use", "function_call", "tool-call", "toolUse", "functionCall", "toolRequest"})
+_BLOCK_KEYS: Final = ("toolUse", "functionCall", "function_call", "tool_call", "toolRequest", "reasoningContent", "reasoning")
+"""Bedrock, Gemini, Haystack and Genkit name a part by the one key that holds it."""
+_NAME_KEYS: Final = ("name", "toolName", "tool_name")
+_ID_KEYS: Final = ("id", "toolUseId", "call_id", "tool_call_id", "toolCallId", "ref")
+_ARGUMENT_KEYS: Final = ("arguments", "input", "args")
+_FINISH_KEYS: Final = ("finish_reason", "stop_reason", "finishReason")
+_TEXT_KEYS: Final = ("content", "text", "reasoning", "thinking", "reasoningText", "reasoning_text")
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +88,7 @@ def _take_message(answer: _Answer, message: Any) -> None:
         return
     if isinstance(message.get("message"), dict):
         _take_message(answer, message["message"])
+    told = len(answer.calls)
     for body in (message.get("parts"), message.get("content")):
         if isinstance(body, list):
             for part in islice(body, MAX_PARTS):
@@ -90,10 +97,12 @@ def _take_message(answer: _Answer, message: Any) -> None:
             _add_text(answer.texts, body)
     _add_text(answer.thoughts, message.get("reasoning_content"))
     calls = message.get("tool_calls")
-    if isinstance(calls, list):
+    if isinstance(calls, list) and calls:
+        # LangChain tells the calls again among the parts, as the provider worded them.
+        del answer.calls[told:]
         for call in islice(calls, MAX_PARTS):
             _take_call(answer, call)
-    answer.finish_reason = message.get("finish_reason") or answer.finish_reason
+    answer.finish_reason = _first_of(message, _FINISH_KEYS) or answer.finish_reason
 
 
 def _take_part(answer: _Answer, part: Any) -> None:
@@ -103,8 +112,7 @@ def _take_part(answer: _Answer, part: Any) -> None:
         return
     kind = part.get("type")
     if not isinstance(kind, str):
-        # Bedrock blocks are named by their one key.
-        kind = next((name for name in ("toolUse", "reasoningContent") if name in part), "text")
+        kind = next((name for name in _BLOCK_KEYS if name in part), "text")
         part = part[kind] if isinstance(part.get(kind), dict) else part
     if kind in _CALL_TYPES:
         _take_call(answer, part)
@@ -116,7 +124,7 @@ def _take_part(answer: _Answer, part: Any) -> None:
 
 def _add_text(into: list[str], value: Any) -> None:
     text = _text_in(value)
-    if text and len(into) < MAX_PARTS:
+    if text and text not in WITHHELD and len(into) < MAX_PARTS:
         into.append(text[:MAX_TEXT_CHARS])
 
 
@@ -136,12 +144,16 @@ def _take_call(answer: _Answer, call: Any) -> None:
         return
     function = call.get("function")
     named = function if isinstance(function, dict) else call
-    tool = word(named.get("name"))
+    tool = first_word(named, _NAME_KEYS)
     if tool is None:
         return
-    call_id = next((found for key in ("id", "toolUseId", "call_id", "tool_call_id") if (found := word(call.get(key)))), None)
-    arguments = next((named[key] for key in ("arguments", "input", "args") if named.get(key) is not None), None)
+    call_id = first_word(call, _ID_KEYS)
+    arguments = _first_of(named, _ARGUMENT_KEYS)
     answer.calls.append(RequestedCall(call_id, tool, decode(arguments)))
+
+
+def _first_of(value: Mapping[str, Any], keys: tuple[str, ...]) -> Any:
+    return next((value[key] for key in keys if value.get(key) is not None), None)
 
 
 def read_flat_messages(attributes: Attributes, prefix: str) -> Said:

@@ -11,6 +11,7 @@ from otel_processor.dialects import names
 from otel_processor.dialects.dialect import Dialect, Fields, Table
 from otel_processor.dialects.finish import first_reason
 from otel_processor.dialects.messages import read_flat_messages
+from otel_processor.dialects.told import Told, told_in_flat_messages
 from otel_processor.dialects.values import decode_structure, first_content, first_word, word
 from otel_processor.model import Attributes, Role, SpanFacts
 
@@ -99,7 +100,7 @@ def _add_answer(found: Fields, attributes: Attributes) -> None:
 def _plain_output(attributes: Attributes) -> str | None:
     if first_word(attributes, (names.OI_OUTPUT_MIME_TYPE,)) == "application/json":
         return None
-    return word(attributes.get(names.OI_OUTPUT))
+    return word(first_content(attributes, (names.OI_OUTPUT,)))
 
 
 def _add_from_metadata(found: Fields, attributes: Attributes) -> None:
@@ -118,10 +119,15 @@ def _add_from_metadata(found: Fields, attributes: Attributes) -> None:
         found.setdefault("conversation_id", conversation)
 
 
+def _told(span: SpanFacts) -> tuple[Told, ...]:
+    return told_in_flat_messages(span.attributes, names.OI_INPUT_MESSAGES_PREFIX) if _role(span) is Role.MODEL else ()
+
+
 OPENINFERENCE: Final = Dialect(
     name="openinference",
     markers=frozenset({names.OI_KIND, names.OI_MODEL, names.OI_INPUT_TOKENS}),
     role=_role,
     guess=_guess,
     fields=_fields,
+    told=_told,
 )

@@ -6,24 +6,72 @@ the role; each field comes from the first that has it.
 
 from __future__ import annotations
 
-from functools import lru_cache
+import threading
 from typing import TYPE_CHECKING, Any, Final
 
 from otel_processor.dialects import names
+from otel_processor.dialects.adk import ADK
+from otel_processor.dialects.agentops import AGENTOPS
+from otel_processor.dialects.autogen import AUTOGEN
+from otel_processor.dialects.claude_code import CLAUDE_CODE
+from otel_processor.dialects.codex import CODEX
+from otel_processor.dialects.crewai import CREWAI
 from otel_processor.dialects.failures import find_failure
 from otel_processor.dialects.finish import STOP, TOOL_CALLS, first_reason
+from otel_processor.dialects.gemini_cli import GEMINI_CLI
 from otel_processor.dialects.genai import GENAI
+from otel_processor.dialects.genkit import GENKIT
+from otel_processor.dialects.haystack import HAYSTACK
+from otel_processor.dialects.laminar import LAMINAR
+from otel_processor.dialects.langfuse import LANGFUSE
+from otel_processor.dialects.langsmith import LANGSMITH
+from otel_processor.dialects.livekit import LIVEKIT
+from otel_processor.dialects.mastra import MASTRA
+from otel_processor.dialects.mlflow import MLFLOW
+from otel_processor.dialects.openai_agents import OPENAI_AGENTS
 from otel_processor.dialects.openinference import OPENINFERENCE
+from otel_processor.dialects.openlit import OPENLIT
+from otel_processor.dialects.pydantic_ai import PYDANTIC_AI
+from otel_processor.dialects.registry import Index, Present, external_dialects
+from otel_processor.dialects.spring_ai import SPRING_AI
 from otel_processor.dialects.traceloop import TRACELOOP
 from otel_processor.dialects.values import decode, decode_structure, flag, word
+from otel_processor.dialects.vercel import VERCEL
+from otel_processor.dialects.voltagent import VOLTAGENT
 from otel_processor.dialects.wrappers import Unwrapped, unwrap_arguments, unwrap_result
 from otel_processor.model import NOTHING, Attributes, Reading, Role, SpanFacts
 
 if TYPE_CHECKING:
     from otel_processor.dialects.dialect import Dialect, Fields
+    from otel_processor.dialects.told import Told
 
 DIALECTS: Final[tuple[Dialect, ...]] = (
+    # What these say goes before the conventions that some of them write as well: `chat` on a prompt template, or on none.
+    VERCEL,
+    LANGSMITH,
+    LANGFUSE,
+    MLFLOW,
+    GENKIT,
+    MASTRA,
+    SPRING_AI,
+    AGENTOPS,
+    LIVEKIT,
+    # Shares `span.type` with Claude Code, and is found by other keys.
+    VOLTAGENT,
+    CLAUDE_CODE,
+    CODEX,
+    GEMINI_CLI,
+    ADK,
+    HAYSTACK,
+    CREWAI,
+    OPENAI_AGENTS,
+    PYDANTIC_AI,
+    AUTOGEN,
+    # The conventions with counts of its own.
+    OPENLIT,
     GENAI,
+    # Its type is put on spans of others, for which the conventions say it more exactly.
+    LAMINAR,
     TRACELOOP,
     OPENINFERENCE,
 )
@@ -35,39 +83,42 @@ _ANSWER: Final = frozenset({"text", "reasoning", "requested"})
 _DECLARED: Final = 1
 _DECLARATIONS: Final = (names.LOOP_RUN_ID, names.LOOP_TASK, names.LOOP_TASK_TYPE, names.LOOP_PROGRESS_DECLARED)
 
-
-def _bits(marks: str) -> dict[str, int]:
-    """Marker → one bit for each dialect that it speaks for."""
-    bits: dict[str, int] = {}
-    for number, dialect in enumerate(DIALECTS, 1):
-        for mark in getattr(dialect, marks):
-            bits[mark] = bits.get(mark, 0) | 1 << number
-    return bits
+_index: Index | None = None
+_index_lock: Final = threading.Lock()
 
 
-_SCOPES: Final = _bits("scopes")
-_MARKERS: Final = _bits("markers") | dict.fromkeys(_DECLARATIONS, _DECLARED)
-_MARKER_KEYS: Final = frozenset(_MARKERS)
-
-
-@lru_cache(maxsize=1024)
-def _dialects(bits: int) -> tuple[Dialect, ...]:
-    return tuple(dialect for number, dialect in enumerate(DIALECTS, 1) if bits >> number & 1)
+def _load_index() -> Index:
+    """Index all dialects, once: with the first span, so that importing this package imports no other."""
+    global _index
+    with _index_lock:
+        if _index is None:
+            _index = Index.of((*external_dialects(), *DIALECTS), _DECLARATIONS)
+        return _index
 
 
 def read_span(span: SpanFacts) -> Reading:
     """What a span says, whoever wrote it; never raises, whatever the attributes hold."""
     attributes = span.attributes
-    bits = _SCOPES.get(span.scope, 0)
-    for key in _MARKER_KEYS.intersection(attributes):
-        bits |= _MARKERS[key]
+    index = _index or _load_index()
+    bits = index.scopes.get(span.scope, 0)
+    for key in index.marker_keys.intersection(attributes):
+        bits |= index.markers[key]
     if not bits:
         return NOTHING
     found = _declared(attributes) if bits & _DECLARED else {}
-    present = _dialects(bits)
-    if present and not _is_shadow(span):
+    present = index.present(bits)
+    if present.dialects and not _is_shadow(span):
         found |= _read(span, present)
     return Reading.of(found) if found else NOTHING
+
+
+def told_by(span: SpanFacts) -> tuple[Told, ...]:
+    """What a span says about tool calls that other spans stand for; never raises, whatever the attributes hold."""
+    index = _index or _load_index()
+    bits = index.scopes.get(span.scope, 0)
+    for key in index.marker_keys.intersection(span.attributes):
+        bits |= index.markers[key]
+    return next((told for dialect in index.present(bits).dialects if (told := dialect.told(span))), ())
 
 
 def _declared(attributes: Attributes) -> Fields:
@@ -89,20 +140,21 @@ def _is_shadow(span: SpanFacts) -> bool:
     )
 
 
-def _read(span: SpanFacts, present: tuple[Dialect, ...]) -> Fields:
-    role, winner = _role(span, present)
-    found = winner.fields(span, role)
-    for dialect in present:
-        if dialect is not winner:
-            _fill(found, dialect.fields(span, role))
+def _read(span: SpanFacts, present: Present) -> Fields:
+    role, winner = _role(span, present.dialects)
+    first, *others = present.dialects
+    found = first.fields(span, role)
+    for dialect in others:
+        _fill(found, dialect.fields(span, role))
     if role is Role.OTHER:
         return found
     found["role"] = role
     found["dialect"] = winner.name
+    failed = found.pop("is_error", False) is True
     result = _finish_call(found, role)
     if role.is_task_root and "agent" not in found:
         found["agent"] = _name_of_root(span.name)
-    failure = find_failure(span, _state_keys(present), found.get("result"), result_failed=result.is_error)
+    failure = find_failure(span, present.failure_keys, found.get("result"), result_failed=failed or result.is_error)
     if failure is not None:
         found |= {"is_error": True, "error_type": failure.type, "error_message": failure.message}
     return found
@@ -127,11 +179,6 @@ def _fill(found: Fields, more: Fields) -> None:
             continue
         if name not in found or found[name] == "":
             found[name] = value
-
-
-@lru_cache(maxsize=1024)
-def _state_keys(present: tuple[Dialect, ...]) -> tuple[str, ...]:
-    return tuple(key for dialect in present for key in dialect.state_keys)
 
 
 def _finish_call(found: Fields, role: Role) -> Unwrapped:
@@ -179,7 +226,7 @@ def _finish_model(found: Fields) -> None:
 def _include_cached(found: Fields) -> None:
     """Input can only be smaller than its cached part when the writer counts them apart, as Anthropic and Bedrock do."""
     tokens = found.get("input_tokens")
-    cached = found.get("cache_read_tokens", 0) + found.get("cache_write_tokens", 0)
+    cached = (found.get("cache_read_tokens") or 0) + (found.get("cache_write_tokens") or 0)
     if tokens is not None and cached > tokens:
         found["input_tokens"] = tokens + cached
 

@@ -12,6 +12,7 @@ from otel_processor.dialects import names
 from otel_processor.dialects.dialect import Dialect, Fields, Table
 from otel_processor.dialects.finish import first_reason
 from otel_processor.dialects.messages import read_flat_messages
+from otel_processor.dialects.told import Told, told_in_flat_messages
 from otel_processor.dialects.values import decode_structure, first_content, word
 from otel_processor.model import Attributes, Role, SpanFacts
 
@@ -32,10 +33,18 @@ _TABLES: Final = {
 def _role(span: SpanFacts) -> Role | None:
     attributes = span.attributes
     kind = word(attributes.get(names.TL_KIND))
+    if kind == "tool" and _is_server_half(attributes):
+        return Role.OTHER
     if kind is not None:
         return Role.TOOL if kind == "task" and _is_tool_task(attributes) else _ROLES.get(kind, Role.OTHER)
     request = word(attributes.get(names.TL_REQUEST_TYPE))
     return _REQUESTS.get(request, Role.OTHER) if request else None
+
+
+def _is_server_half(attributes: Attributes) -> bool:
+    """A tool call as an MCP server of the same trace tells it again: its workflow is the server, such as `weather.mcp`."""
+    workflow = word(attributes.get(names.TL_WORKFLOW_NAME))
+    return workflow is not None and workflow.endswith(".mcp")
 
 
 def _is_tool_task(attributes: Attributes) -> bool:
@@ -70,9 +79,14 @@ def _add_content(found: Fields, span: SpanFacts, attributes: Attributes) -> None
         found["result"] = result
 
 
+def _told(span: SpanFacts) -> tuple[Told, ...]:
+    return told_in_flat_messages(span.attributes, names.TL_PROMPT_PREFIX) if _role(span) is Role.MODEL else ()
+
+
 TRACELOOP: Final = Dialect(
     name="traceloop",
     markers=frozenset({names.TL_KIND, names.TL_ENTITY_NAME, names.TL_WORKFLOW_NAME, names.TL_REQUEST_TYPE}),
     role=_role,
     fields=_fields,
+    told=_told,
 )

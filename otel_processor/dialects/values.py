@@ -26,12 +26,25 @@ _INT64_MAX: Final = 2**63 - 1
 _JSON_STARTS: Final = frozenset('{["-0123456789tfnNI')
 """What a JSON value can begin with, NaN and Infinity included: most texts need no parser to see that they are none."""
 
+_PLAIN_TYPES: Final = frozenset({str, int, bool, float, type(None)})
+# Kept ready: a union written where it is asked for is built anew for every value.
+_SCALARS: Final = (str, bool, int, float)
+_BINARY: Final = (bytes, bytearray, memoryview)
+_LISTS: Final = (list, tuple, set, frozenset)
+
 _EXACT: Final = frozenset({str, int, bool, type(None)})
 _LONG_INTEGER: Final = re.compile(r"[0-9]{19}")
 """Such an integer may not fit 64 bits."""
 
 _PLACEHOLDERS: Final = frozenset({"", "unknown", "<not specified>", "n/a"})
 """What writers put where they know nothing."""
+_LONGEST_PLACEHOLDER: Final = max(map(len, _PLACEHOLDERS))
+
+WITHHELD: Final = frozenset({"__REDACTED__", "<REDACTED>", "[REDACTED]", "<not specified>", "<not serializable>", "N/A"})
+"""What OpenInference, Claude Code, Strands and ADK put in place of content that was not to be recorded, or could not be.
+
+Two calls whose arguments were both withheld are not the same call.
+"""
 
 _TRUE: Final = frozenset({"true", "1", "yes"})
 _FALSE: Final = frozenset({"false", "0", "no"})
@@ -91,9 +104,9 @@ def decode_structure(value: Any) -> Any:
 
 def plain(value: Any, depth: int = 0) -> Any:
     """Any attribute value as dicts, lists and JSON scalars."""
-    if value is None or isinstance(value, str | bool | int | float):
+    if type(value) in _PLAIN_TYPES or isinstance(value, _SCALARS):
         return value
-    if isinstance(value, bytes | bytearray | memoryview):
+    if isinstance(value, _BINARY):
         return _text_of_bytes(bytes(value))
     try:
         return _CUT if depth >= MAX_DEPTH else _plain_structure(value, depth + 1)
@@ -103,15 +116,15 @@ def plain(value: Any, depth: int = 0) -> Any:
 
 def _plain_structure(value: Any, depth: int) -> Any:
     # Loops and not comprehensions, which would take a frame more for each level.
-    if isinstance(value, Mapping):
+    if type(value) is dict or isinstance(value, Mapping):
         copied = {}
         for key, item in value.items():
-            copied[str(key)] = plain(item, depth)
+            copied[str(key)] = item if type(item) in _PLAIN_TYPES else plain(item, depth)
         return copied
-    if isinstance(value, list | tuple | set | frozenset):
+    if isinstance(value, _LISTS):
         items = []
         for item in value:
-            items.append(plain(item, depth))  # noqa: PERF401
+            items.append(item if type(item) in _PLAIN_TYPES else plain(item, depth))
         return items
     return str(value)
 
@@ -139,11 +152,11 @@ def text_of(value: Any) -> str | None:
 def word(value: Any) -> str | None:
     """A name or id; None for anything empty, structured, or put there as a placeholder."""
     if type(value) is not str:
-        if isinstance(value, bool) or not isinstance(value, str | int | bytes):
+        if isinstance(value, bool) or not isinstance(value, (str, int, bytes)):
             return None
         value = _text_of_bytes(value) if isinstance(value, bytes) else str(value)
     value = value.strip()
-    return None if value.lower() in _PLACEHOLDERS else value
+    return None if len(value) <= _LONGEST_PLACEHOLDER and value.lower() in _PLACEHOLDERS else value
 
 
 def count(value: Any) -> int | None:
@@ -197,7 +210,7 @@ def first_content(attributes: Attributes, keys: Iterable[str]) -> Any:
     blank = None
     for key in keys:
         value = attributes.get(key)
-        if value is None:
+        if value is None or (isinstance(value, str) and value in WITHHELD):
             continue
         if value != "":
             return value

@@ -20,10 +20,16 @@ _LANGCHAIN_CALL: Final = frozenset({"input_str", "tags", "metadata", "inputs", "
 _LANGCHAIN_REQUEST: Final = frozenset({"name", "args", "id", "type"})
 _MCP_CALL: Final = frozenset({"tool_name", "arguments"})
 _GEMINI_CALL: Final = frozenset({"callId", "name", "args"})
+_FUNCTION_RESPONSE: Final = frozenset({"id", "name", "response"})
 _LANGCHAIN_END: Final = frozenset({"output", "kwargs"})
 _LANGCHAIN_OBJECT: Final = frozenset({"lc", "type", "id", "kwargs"})
 _TEXT_BLOCK: Final = frozenset({"type", "text"})
 
+_AGNO_RESULT: Final = re.compile(
+    r"""status='(success|failure)' result=(None|'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*") """
+    r"""error=(None|'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*") """,
+    re.DOTALL,
+)
 _MESSAGE_TEXT: Final = re.compile(r"""(?:ToolMessage\()?content=('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")[ ,)]""", re.DOTALL)
 _MESSAGE_TEXT_ID: Final = re.compile(r"""\btool_call_id='([^']*)'""")
 _MESSAGE_TEXT_FAILED: Final = re.compile(r"""\bstatus='error'""")
@@ -40,6 +46,9 @@ class Unwrapped:
 
 def unwrap_arguments(value: Any, tool: str | None) -> Unwrapped:
     """The arguments as the tool got them."""
+    if isinstance(value, str) and value.startswith("{") and value.endswith("}"):
+        # What is no JSON may be a Python dict that went through `str()`.
+        value = _python_literal(value)
     if not isinstance(value, dict):
         return Unwrapped(value)
     return (
@@ -113,6 +122,9 @@ def _unwrap_object(value: dict[str, Any]) -> Unwrapped:
     message = _tool_message(value)
     if message is not None:
         return Unwrapped(_text_of_blocks(message["content"]), word(message.get("tool_call_id")), message.get("status") == "error")
+    # Gemini FunctionResponse, as OpenInference records what an ADK tool returned.
+    if value.keys() == _FUNCTION_RESPONSE and isinstance(value["response"], dict):
+        return Unwrapped(value["response"], word(value["id"]))
     # LlamaIndex ToolOutput: what was asked stands beside what came back.
     if "raw_output" in value and "is_error" in value:
         return Unwrapped(value["raw_output"], is_error=value["is_error"] is True)
@@ -136,7 +148,11 @@ def _tool_message(value: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def _unwrap_text(value: str) -> Unwrapped:
-    """A ToolMessage that went through `str()`."""
+    """A ToolMessage, or what an Agno function returned, that went through `str()`."""
+    if value.startswith("status='") and len(value) <= _MAX_LITERAL_CHARS and (agno := _AGNO_RESULT.match(value)):
+        failed = agno[1] == "failure"
+        told = agno[3] if failed else agno[2]
+        return Unwrapped(None if told == "None" else _python_literal(told), is_error=failed)
     if not value.startswith(("content=", "ToolMessage(content=")) or len(value) > _MAX_LITERAL_CHARS:
         return Unwrapped(value)
     content = _MESSAGE_TEXT.match(value)

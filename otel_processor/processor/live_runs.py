@@ -52,15 +52,15 @@ class OpenSpan:
         if size != self.read_at:
             try:
                 self.reading, self.read_at = read_span(SpanView(self.span)), size
-            except RuntimeError:
-                # Another thread is writing on the open span: what was read before holds until the next time.
+            except Exception:  # noqa: BLE001 - another thread may be writing on the open span
+                # What was read before holds until the next time.
                 self.read_at = -1
         return self.reading
 
     def read_at_end(self) -> Reading:
         """Return what the span says now that it has ended; status, events or a value may have changed without a new attribute."""
-        self.reading, self.read_at = read_span(SpanView(self.span)), len(self.attributes)
-        return self.reading
+        self.read_at = -1
+        return self.read()
 
 
 @dataclass(frozen=True, slots=True)

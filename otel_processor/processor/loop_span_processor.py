@@ -54,11 +54,14 @@ class LoopSpanProcessor(SpanProcessor):
         self._live = LiveRuns(self._policy)
         self._on_alert = on_alert
         self._on_reading = on_reading
+        self._closed = False
         self._examined: RecentMap[str, ResultEvidence] = RecentMap(_EXAMINED)
 
     @never_raise
     def on_start(self, span: Span, parent_context: Context | None = None) -> None:
         """Remember the span, and write on it what the user declared in baggage."""
+        if self._closed:
+            return
         declared = baggage.get_all(parent_context)
         if declared:
             for key in _DECLARED_IN_BAGGAGE:
@@ -76,7 +79,8 @@ class LoopSpanProcessor(SpanProcessor):
             self._finish(span)
 
     def shutdown(self) -> None:
-        """Nothing waits here."""
+        """Stop watching; nothing waits here."""
+        self._closed = True
 
     def force_flush(self, timeout_millis: int = 30_000) -> bool:  # noqa: ARG002 - the interface's parameter
         """Nothing waits here."""
@@ -84,6 +88,8 @@ class LoopSpanProcessor(SpanProcessor):
 
     @never_raise
     def _finish(self, span: Any) -> None:
+        if self._closed:
+            return
         known = self._live.end(span)
         reading = known.read_at_end()
         context = span.context
@@ -130,7 +136,10 @@ class LoopSpanProcessor(SpanProcessor):
             run.last_ns = max(run.last_ns, node.end_ns)
             outcome, alerts, _ = run.tracker.observe(call, task=around.task)
         if reading.role is Role.TOOL:
-            write_tags(span, _tags(run, call, outcome))
+            tags = _tags(run, call, outcome)
+            if around.declared_run_id is not None:
+                tags[names.LOOP_RUN_DECLARED] = True
+            write_tags(span, tags)
         for alert in alerts:
             write_event(span, names.LOOP_ALERT_EVENT, _alert_attributes(alert), node.end_ns)
             self._tell(alert)

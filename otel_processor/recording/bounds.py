@@ -10,7 +10,7 @@ from typing import Any
 
 import orjson
 
-from otel_processor.detection.canonical import NotCanonicalError, canonical_json
+from otel_processor.detection.canonical import canonical_json
 
 MAX_VALUE_CHARS = 65_536
 """Characters kept of one value."""
@@ -31,19 +31,21 @@ def bound_attributes(attributes: Mapping[str, Any], where: str, cuts: Cuts) -> s
         where: the path under which cuts are noted, `attributes` or `events.0`.
         cuts: gets `{path: {length, sha256}}`.
     """
-    text = json_text(attributes)
-    if len(text) <= MAX_VALUE_CHARS:
+    text = _plain_json(attributes)
+    if text is not None and len(text) <= MAX_VALUE_CHARS:
         return text
-    kept: dict[str, Any] = {}
+    # One by one: what is wrong with one value is no loss to the others.
+    kept: dict[str, str] = {}
     used = 0
     for index, (key, value) in enumerate(attributes.items()):
-        bounded = _bound_value(value, f"{where}.{key}"[:300], cuts)
-        used += len(str(key)) + (len(bounded) if isinstance(bounded, str) else 32)
+        name = key if isinstance(key, str) else _text_of(key)
+        bounded = json_text(_bound_value(value, f"{where}.{name}"[:300], cuts))
+        used += len(name) + len(bounded)
         if used > MAX_SPAN_CHARS:
             cuts[where] = {"kept": index, "of": len(attributes)}
             break
-        kept[str(key)[:MAX_VALUE_CHARS]] = bounded
-    return json_text(kept)
+        kept[name[:MAX_VALUE_CHARS]] = bounded
+    return "{" + ",".join(f"{json_text(name)}:{bounded}" for name, bounded in kept.items()) + "}"
 
 
 def _bound_value(value: Any, path: str, cuts: Cuts) -> Any:
@@ -62,16 +64,29 @@ def json_text(value: Any) -> str:
     What JSON cannot say is written as canonical JSON does (NaN as "NaN", bytes as base64), lone surrogates as the six
     characters of their escape.
     """
-    try:
-        text = orjson.dumps(value)
-        if b"null" not in text or not _has_nan(value):
-            return text.decode()
-    except (TypeError, ValueError, RecursionError):
-        pass
+    text = _plain_json(value)
+    if text is not None:
+        return text
     try:
         return _LONE_SURROGATE.sub(r"\1\\\\\2", canonical_json(value).decode())
-    except (NotCanonicalError, RecursionError):
+    except Exception:  # noqa: BLE001 - an endless value, or an object that cannot even be written as text
         return orjson.dumps(str(type(value))).decode()
+
+
+def _plain_json(value: Any) -> str | None:
+    """Return what orjson writes, or None where JSON cannot say it."""
+    try:
+        text = orjson.dumps(value)
+    except (TypeError, ValueError, RecursionError):
+        return None
+    return None if b"null" in text and _has_nan(value) else text.decode()
+
+
+def _text_of(key: object) -> str:
+    try:
+        return str(key)
+    except Exception:  # noqa: BLE001 - whatever an object does when it is asked for its text
+        return str(type(key))
 
 
 def _has_nan(value: Any) -> bool:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import orjson
 
 from otel_processor.detection.evidence import make_call
-from otel_processor.dialects import read_span
+from otel_processor.dialects import names, read_span
 from otel_processor.model import NOTHING, Alert, Reading, ResultEvidence, Role, SpanRecord
 from otel_processor.policy import Policy
 from otel_processor.recording.span_rows import append_row, spans_of_columns
@@ -71,12 +71,21 @@ def prepare(spans: Iterable[SpanRecord], policy: Policy, readings: Mapping[tuple
             continue
         batch.cut += cut
         try:
-            reading = (readings.get((span.trace_id, span.span_id)) if readings else None) or read_span(span)
+            reading = (readings.get((span.trace_id, span.span_id)) if readings else None) or read_without_tags(span)
             read = read_with_limits(span, reading, policy, altered=cut > 0)
         except Exception:  # noqa: BLE001 - what it says is lost on us, the span is not
             read = ReadSpan(span, NOTHING)
         batch.reads.append(read)
     return batch
+
+
+def read_without_tags(span: SpanRecord) -> Reading:
+    """Read the span; the run that our processor wrote on it was its best guess then, unless the user had declared it."""
+    reading = read_span(span)
+    attributes = span.attributes
+    if reading.run_id is not None and names.LOOP_STEP in attributes and not attributes.get(names.LOOP_RUN_DECLARED):
+        return replace(reading, run_id=None)
+    return reading
 
 
 def read_with_limits(
@@ -87,6 +96,11 @@ def read_with_limits(
     was_cut = False
     if isinstance(limit, int) and reading.role is Role.TOOL:
         reading, was_cut = without_cut_values(reading, span.attributes, limit)
+    if kept is not None and reading.role is Role.TOOL:
+        # What was unknown before we cut it stays unknown.
+        was_cut = was_cut or kept.evidence is None
+        if kept.signature is None and reading.arguments is not None:
+            reading = replace(reading, arguments=None)
     if altered and kept is None and reading.role is Role.TOOL:
         call = make_call(
             reading,
@@ -109,7 +123,7 @@ def batch_of_columns(columns: Columns, policy: Policy, kept: Mapping[tuple[str, 
     for position, span in enumerate(spans_of_columns(columns)):
         evidence = kept.get((span.trace_id, span.span_id)) if kept else None
         altered = cuts[position] is not None
-        batch.reads.append(read_with_limits(span, read_span(span), policy, altered=altered, kept=evidence))
+        batch.reads.append(read_with_limits(span, read_without_tags(span), policy, altered=altered, kept=evidence))
     return batch
 
 

@@ -10,10 +10,10 @@ import time
 import uuid
 import weakref
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from otel_processor.detection.bounded import RecentMap
 from otel_processor.errors import StoreBusyError, StoreError
@@ -32,12 +32,20 @@ from otel_processor.version import package_version
 if TYPE_CHECKING:
     import duckdb
 
+T = TypeVar("T")
+
 _log = logging.getLogger(__name__)
 
 FOLDED_AT_ONCE = 32
 """Spooled batches that one transaction takes along."""
 
 _SECONDS_BETWEEN_WARNINGS = 60.0
+
+_SURE = 20_000
+"""Traces and runs that are remembered to be as they are stored."""
+
+_ROUNDS = 8
+"""Times that deciding anew may find yet more traces that are concerned."""
 
 _TOLD = 10_000
 """Alerts told ahead of their spans that are remembered."""
@@ -82,6 +90,8 @@ class Recorder:
         self._warned_at: dict[str, float] = {}
         self._unreachable = False
         self._waited_in_vain = False
+        self._being_replaced: set[str] = set()
+        self._distrust()
         self._told: RecentMap[str, bool] = RecentMap(_TOLD)
         self._ledger = Ledger(self._policy, self._lookup_conversation)
         self._writer_id = uuid.uuid4().hex
@@ -200,6 +210,7 @@ class Recorder:
         except BaseException as error:
             # The ledger may be ahead of what was committed: what it knows of these traces comes from the store next time.
             self._ledger.forget(set(together.columns["trace_id"]))
+            self._distrust()
             self.counters = replace(before, lock_waits=self.counters.lock_waits)
             if isinstance(error, StoreError):
                 self._waited_in_vain = isinstance(error, StoreBusyError)
@@ -244,6 +255,7 @@ class Recorder:
             return None
 
     def _write_batch(self, connection: duckdb.DuckDBPyConnection, batch: Batch) -> None:
+        self._notice_others(connection)
         writing.write_alerts(connection, batch.alerts, told_before=self._told.__contains__)
         if not len(batch):
             return
@@ -252,35 +264,72 @@ class Recorder:
         if not len(new):
             return
         behind = self._not_remembered(connection, new)
-        try:
-            delta = self._ledger.apply(read for read in new.reads if read.span.trace_id not in behind)
-            stale = delta.stale_traces | behind
-            anew = self._decided_anew(connection, stale, new) if stale else None
-        except Exception as error:
-            import duckdb
-
-            if isinstance(error, duckdb.Error):
-                raise
-            # Our own bug: the spans are kept as received, so what they mean can be decided later.
-            self._ledger.forget(set(new.columns["trace_id"]))
-            self._report_bug("%d spans are stored, but could not be judged", len(new))
+        delta = self._judged(new, lambda: self._ledger.apply(read for read in new.reads if read.span.trace_id not in behind))
+        if delta is None:
             return
+        stale = delta.stale_traces | behind | self._joined(connection, set(new.columns["trace_id"]) - behind)
         writing.write_delta(connection, without_traces(delta, stale) if stale else delta, self._policy_hash)
+        anew = self._judged(new, lambda: self._decided_anew(connection, stale, new)) if stale else None
         if anew is not None:
             traces, runs, delta = anew
             writing.remove_rows(connection, traces, runs)
             writing.write_delta(connection, delta, self._policy_hash)
 
+    def _judged(self, new: Batch, judge: Callable[[], T]) -> T | None:
+        """Return what was decided, or None where a bug of ours prevents it: then the spans are kept to be judged later."""
+        import duckdb
+
+        try:
+            return judge()
+        except duckdb.Error:
+            raise
+        except Exception:  # noqa: BLE001 - the spans matter more than what we make of them
+            self._ledger.forget(set(new.columns["trace_id"]))
+            self._report_bug("%d spans are stored, but could not be judged", len(new))
+            return None
+
+    def _notice_others(self, connection: duckdb.DuckDBPyConnection) -> None:
+        """Trust nothing that is remembered when somebody else wrote last: it is compared with the store before it is used."""
+        row = connection.execute("select last_writer from meta").fetchone()
+        if row is None or row[0] != self._writer_id:
+            self._distrust()
+            self._ledger.forget_conversations()
+
+    def _distrust(self) -> None:
+        self._sure_traces: RecentMap[str, bool] = RecentMap(_SURE)
+        self._sure_runs: RecentMap[str, int] = RecentMap(_SURE)
+
     def _not_remembered(self, connection: duckdb.DuckDBPyConnection, new: Batch) -> set[str]:
         """Return traces of which others stored spans, or we did before we forgot them."""
         arriving = Counter(new.columns["trace_id"])
-        row = connection.execute("select last_writer from meta").fetchone()
-        alone = row is not None and row[0] == self._writer_id
-        unsure = [trace for trace in arriving if not alone or self._ledger.spans_seen(trace) is None]
+        seen = {trace: self._ledger.spans_seen(trace) for trace in arriving}
+        unsure = [trace for trace in arriving if seen[trace] is None or self._sure_traces.get(trace) is None]
+        for trace in unsure:
+            self._sure_traces.put(trace, True)
         if not unsure:
             return set()
         stored = writing.span_counts(connection, unsure)
-        return {trace for trace in unsure if stored.get(trace, 0) - arriving[trace] != (self._ledger.spans_seen(trace) or 0)}
+        return {trace for trace in unsure if stored.get(trace, 0) - arriving[trace] != (seen[trace] or 0)}
+
+    def _joined(self, connection: duckdb.DuckDBPyConnection, arriving: set[str]) -> set[str]:
+        """Return the traces of runs over several traces of which the ledger does not know all that is stored."""
+        unsure: dict[str, set[str]] = {}
+        for trace in arriving:
+            for run_id in self._ledger.runs_of(trace) - arriving:
+                known = self._ledger.traces_of(run_id)
+                if len(known) < (self._sure_runs.get(run_id) or _SURE):
+                    unsure[run_id] = known
+                self._sure_runs.put(run_id, len(known))
+        if not unsure:
+            return set()
+        links = writing.traces_of_runs(connection, unsure)
+        counts = writing.span_counts(connection, {trace for trace, _ in links} - arriving)
+        joined: set[str] = set()
+        for run_id, known in unsure.items():
+            others = {trace for trace, run in links if run == run_id} - arriving
+            if any(trace not in known or self._ledger.spans_seen(trace) != counts.get(trace) for trace in others):
+                joined |= others | (known & arriving)
+        return joined
 
     def _decided_anew(
         self, connection: duckdb.DuckDBPyConnection, trace_ids: set[str], new: Batch
@@ -290,14 +339,24 @@ class Recorder:
         Returns:
             the traces and runs whose rows are to be replaced, and by what.
         """
-        traces, run_ids = writing.traces_of_same_runs(connection, trace_ids)
-        run_ids |= {run_id for trace in traces for run_id in self._ledger.runs_of(trace)}
-        kept = writing.stored_evidence(connection, traces)
-        # What arrived with this very batch is stored cut already, but was compared before.
-        kept.update({(read.span.trace_id, read.span.span_id): read.kept for read in new.reads if read.kept is not None})
-        self._ledger.forget(traces, run_ids)
-        batch = batch_of_columns(writing.stored_columns(connection, traces), self._policy, kept)
-        return traces, run_ids, self._ledger.apply(batch.reads)
+        for _ in range(_ROUNDS):
+            traces, run_ids = writing.traces_of_same_runs(connection, trace_ids)
+            run_ids |= {run_id for trace in traces for run_id in self._ledger.runs_of(trace)}
+            kept = writing.stored_evidence(connection, traces)
+            # What arrived with this very batch is stored cut already, but was compared before.
+            kept.update({(read.span.trace_id, read.span.span_id): read.kept for read in new.reads if read.kept is not None})
+            self._ledger.forget(traces, run_ids)
+            self._being_replaced = run_ids
+            batch = batch_of_columns(writing.stored_columns(connection, traces), self._policy, kept)
+            try:
+                delta = self._ledger.apply(batch.reads)
+            finally:
+                self._being_replaced = set()
+            if not delta.stale_traces:
+                break
+            # They turned out to share a run with traces that nobody knew to be concerned.
+            trace_ids = traces | delta.stale_traces
+        return traces, run_ids, delta
 
     def _spool(self, batch: Batch) -> bool:
         if not len(batch) and not batch.alerts:
@@ -380,7 +439,7 @@ class Recorder:
     def _lookup_conversation(self, service: str, conversation_id: str) -> tuple[str, int] | None:
         if self._connection is None:
             return None
-        return writing.conversation_run(self._connection, service, conversation_id)
+        return writing.conversation_run(self._connection, service, conversation_id, self._being_replaced)
 
 
 class BadRowError(Exception):

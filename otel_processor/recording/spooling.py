@@ -12,6 +12,8 @@ from otel_processor.recording.delta_rows import alert_columns
 from otel_processor.recording.preparing import Batch, batch_of_columns, evidence_text, kept_evidence
 from otel_processor.store.columns import SPANS, Columns
 
+_NEEDED = {"trace_id": str, "span_id": str, "start_unix_nano": int, "end_unix_nano": int}
+
 
 def spooled_columns(batch: Batch) -> dict[str, Columns]:
     """Return what of a batch goes to the spool, as named column sets."""
@@ -26,10 +28,17 @@ def spooled_columns(batch: Batch) -> dict[str, Columns]:
 
 
 def batch_of_spooled(waiting: dict[str, Any], policy: Policy) -> Batch:
-    """Return the batch that was spooled; columns added since then are empty."""
+    """Return the batch that was spooled; columns added since then are empty.
+
+    Raises:
+        ValueError: it lacks what every span has. Whatever else is wrong with it raises something.
+    """
     spans = waiting.get("spans") or {}
     size = len(spans.get("trace_id", ()))
     columns = {name: spans.get(name) or [None] * size for name in SPANS.given}
+    for name, kind in _NEEDED.items():
+        if not all(isinstance(value, kind) for value in columns[name]):
+            raise ValueError(f"a spooled span has no {name}")
     kept = waiting.get("kept") or {}
     evidence = {
         (trace_id, span_id): kept_evidence(signature, text)

@@ -11,7 +11,7 @@ from otel_processor.model import Action, Alert
 from otel_processor.recording.delta_rows import alert_columns, call_columns, run_columns, trace_columns
 from otel_processor.recording.preparing import Batch, kept_evidence
 from otel_processor.runs.records import Delta, KeptEvidence, Resolution, RunSummary
-from otel_processor.store.columns import ALERTS, CALLS, RUNS, SPANS, TRACE_RUNS, WRITERS, Columns, dump, unnested
+from otel_processor.store.columns import ALERTS, CALLS, RUNS, SPANS, TRACE_RUNS, WRITERS, Columns, dump, encodable, unnested
 from otel_processor.store.scripts import recording_statement
 
 if TYPE_CHECKING:
@@ -72,10 +72,22 @@ def traces_of_same_runs(connection: duckdb.DuckDBPyConnection, trace_ids: Iterab
     return wanted | {trace_id for trace_id, _ in rows}, {run_id for _, run_id in rows}
 
 
-def conversation_run(connection: duckdb.DuckDBPyConnection, service: str, conversation_id: str) -> tuple[str, int] | None:
-    """Return the latest run of a conversation and when it was last seen (nanoseconds)."""
+def traces_of_runs(connection: duckdb.DuckDBPyConnection, run_ids: Iterable[str]) -> list[tuple[str, str]]:
+    """Return (trace, run) of all traces with calls in these runs."""
+    return connection.execute(recording_statement("traces_of_runs"), {"run_ids": _list(run_ids)}).fetchall()
+
+
+def conversation_run(
+    connection: duckdb.DuckDBPyConnection, service: str, conversation_id: str, being_replaced: Iterable[str]
+) -> tuple[str, int] | None:
+    """Return the latest run of a conversation that is not decided anew just now, and when it was last seen (nanoseconds)."""
     row = connection.execute(
-        recording_statement("conversation_run"), {"service": service, "conversation_id": conversation_id}
+        recording_statement("conversation_run"),
+        {
+            "service": encodable(service),
+            "conversation_id": encodable(conversation_id),
+            "being_replaced": _list(being_replaced),
+        },
     ).fetchone()
     return None if row is None else (str(row[0]), int(row[1] or 0) * 1_000)
 
@@ -93,7 +105,7 @@ def write_delta(connection: duckdb.DuckDBPyConnection, delta: Delta, policy_hash
     for trace_id, agent in delta.named_agents:
         connection.execute(
             "update call_rows set agent = $agent where trace_id = $trace_id and agent is null",
-            {"agent": agent, "trace_id": trace_id},
+            {"agent": encodable(agent), "trace_id": encodable(trace_id)},
         )
     if delta.traces:
         latest = {trace.trace_id: trace for trace in delta.traces}
@@ -158,7 +170,7 @@ def write_alerts(
                 {
                     "severity": alert.verdict.severity,
                     "action": str(alert.verdict.action),
-                    "message": alert.verdict.message,
+                    "message": encodable(alert.verdict.message),
                     "alert_id": same.alert_id,
                 },
             )
@@ -185,7 +197,7 @@ def resolve_alerts(connection: duckdb.DuckDBPyConnection, resolutions: Sequence[
         connection.execute(
             "update alerts set resolved_at = make_timestamptz($at_us) where run_id = $run_id and pattern = $pattern "
             'and resolved_at is null and "at" <= make_timestamptz($at_us)',
-            {"at_us": over.at_ns // 1_000, "run_id": over.run_id, "pattern": str(over.pattern)},
+            {"at_us": over.at_ns // 1_000, "run_id": encodable(over.run_id), "pattern": str(over.pattern)},
         )
 
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field, replace
 
 from otel_processor.detection.bounded import RecentMap
 from otel_processor.detection.evidence import make_call
-from otel_processor.model import Reading, Role
+from otel_processor.model import Reading
 from otel_processor.policy import Policy
-from otel_processor.runs.records import Delta, ReadSpan, RecordedCall, Resolution, TraceRun
-from otel_processor.runs.run_facts import Glimpse, RunFacts, may_be_a_run
-from otel_processor.runs.trace_tree import Node, TraceTree
+from otel_processor.runs.records import Delta, KeptEvidence, ReadSpan, RecordedCall, Resolution, TraceRun
+from otel_processor.runs.run_facts import Glimpse, Order, RunFacts, may_be_a_run
+from otel_processor.runs.trace_tree import Loose, Node, TraceTree
 from otel_processor.runs.tracker import RunTracker
 
 OPEN_RUNS = 10_000
@@ -26,6 +26,10 @@ class _Trace:
     tree: TraceTree = field(default_factory=TraceTree)
     spans: int = 0
     has_agent: bool = False
+    declared: tuple[Order, str] | None = None
+    """The run that a root declares, the first to end where several do."""
+    conversation: tuple[Order, Glimpse] | None = None
+    """A root that is a call and names its conversation."""
     run_id: str | None = None
     decided_by: str = ""
     run_ids: set[str] = field(default_factory=set)
@@ -34,6 +38,18 @@ class _Trace:
     """A call or an agent was seen: the trace is worth a run."""
     waiting: list[Glimpse] = field(default_factory=list)
     """What spans say about the run, until it is decided which run that is."""
+
+    def see_root(self, seen: Glimpse) -> bool:
+        """Take in what a root says of the run; return whether it says otherwise than what was decided by."""
+        reading = seen.reading
+        if reading.run_id and (self.declared is None or seen.order < self.declared[0]):
+            self.declared = (seen.order, reading.run_id)
+        if not reading.conversation_id or not reading.role.is_call:
+            return False
+        if self.conversation is not None and self.conversation[0] < seen.order:
+            return False
+        self.conversation = (seen.order, seen)
+        return self.decided_by == "conversation"
 
 
 @dataclass(slots=True)
@@ -46,10 +62,22 @@ class _Run:
     @property
     def is_worth_a_row(self) -> bool:
         """Whether anything happened in it; not so when all calls of a trace were declared to be other runs."""
-        return self.last_order[0] >= 0 or self.facts.outer_agent is not None
+        return self.last_order[0] >= 0 or self.facts.has_agent
+
+
+@dataclass(slots=True)
+class _Stretch:
+    """A run of a conversation: from its first call to its last one so far."""
+
+    run_id: str
+    first_ns: int
+    last_ns: int
 
 
 _WAITING = 256
+
+_STRETCHES = 64
+"""Runs of one conversation that are remembered."""
 
 PLAIN_TRACES = 2_000
 """Traces without a call or an agent that are remembered: they may turn out to surround one."""
@@ -64,7 +92,9 @@ class Ledger:
         self._traces: RecentMap[str, _Trace] = RecentMap(2 * OPEN_RUNS)
         self._plain: RecentMap[str, _Trace] = RecentMap(PLAIN_TRACES)
         self._runs: RecentMap[str, _Run] = RecentMap(OPEN_RUNS)
-        self._conversations: RecentMap[tuple[str, str], tuple[str, int]] = RecentMap(OPEN_RUNS)
+        self._conversations: RecentMap[tuple[str, str], list[_Stretch]] = RecentMap(OPEN_RUNS)
+        self._void_runs: set[str] = set()
+        """Runs that are decided anew just now: what the store says of them does not hold."""
 
     def spans_seen(self, trace_id: str) -> int | None:
         """Return how many spans of a trace the ledger has taken in, or None when it does not remember the trace."""
@@ -78,18 +108,42 @@ class Ledger:
         trace = self._traces.get(trace_id)
         return set(trace.run_ids) if trace else set()
 
+    def traces_of(self, run_id: str) -> set[str]:
+        """Return the traces with calls in a run as far as the ledger remembers."""
+        run = self._runs.get(run_id)
+        return set(run.trace_ids) if run else set()
+
     def forget(self, trace_ids: Iterable[str], run_ids: Iterable[str] = ()) -> None:
-        """Forget these traces and runs, and all that share a run or a trace with them, to take them in anew."""
+        """Forget these traces and runs, and all that share a run or a trace with them, to take them in anew.
+
+        Args:
+            trace_ids: the traces.
+            run_ids: runs of theirs that the next `apply` decides anew from all their spans.
+        """
         traces, runs = list(trace_ids), list(run_ids)
+        self._void_runs = set(runs)
+        forgotten = set(runs)
         while traces or runs:
             while runs:
-                run = self._runs.pop(runs.pop())
+                run_id = runs.pop()
+                forgotten.add(run_id)
+                run = self._runs.pop(run_id)
                 traces.extend(run.trace_ids if run is not None else ())
             while traces:
                 trace_id = traces.pop()
                 self._plain.pop(trace_id)
                 trace = self._traces.pop(trace_id)
                 runs.extend(trace.run_ids if trace is not None else ())
+        for key, stretches in list(self._conversations.items()):
+            kept = [stretch for stretch in stretches if stretch.run_id not in forgotten]
+            if len(kept) < len(stretches):
+                if self._void_runs:
+                    self._conversations.put(key, kept)
+                else:
+                    self._conversations.pop(key)
+
+    def forget_conversations(self) -> None:
+        """Ask the store again which run a conversation is in: somebody else may have decided it since."""
         self._conversations.clear()
 
     def apply(self, spans: Iterable[ReadSpan]) -> Delta:
@@ -100,17 +154,28 @@ class Ledger:
         """
         delta = Delta()
         pending: list[tuple[ReadSpan, Node]] = []
-        touched: dict[str, None] = {}
+        touched: dict[str, set[str]] = {}
+        awaited: list[tuple[ReadSpan, Node]] = []
         # Children before their parents, also where both end in the same instant.
         for item in sorted(spans, key=lambda read: (read.span.end_ns, -read.span.start_ns, read.span.span_id)):
             trace = self._trace_of(item)
             trace.spans += 1
-            touched[item.span.trace_id] = None
-            self._place(trace, item, pending, delta)
-        for trace_id in touched:
+            fresh = touched.setdefault(item.span.trace_id, set())
+            fresh.add(item.span.span_id)
+            node = self._place(trace, item, pending, delta)
+            if trace.tree.is_awaited(node):
+                awaited.append((item, node))
+            if node.joins is not None and not (fresh.issuperset(node.joins) and _joined(pending, item.span.trace_id, node.joins)):
+                delta.stale_traces.add(item.span.trace_id)
+        for item, node in awaited:
+            self._settle(item, node, delta)
+        for trace_id in sorted(touched, key=self._when_decided):
             self._decide_run(trace_id, delta)
         self._fold(sorted(pending, key=lambda placed: placed[0].order), delta)
+        self._check_names(delta)
         self._summarise(touched, delta)
+        self._void_runs = set()
+        delta.stale_runs = {run_id for trace_id in delta.stale_traces for run_id in self.runs_of(trace_id)}
         return delta
 
     def _find(self, trace_id: str) -> _Trace | None:
@@ -130,55 +195,81 @@ class Ledger:
 
     # Placing: what is this span, and does it tell a call that another one told?
 
-    def _place(self, trace: _Trace, item: ReadSpan, pending: list[tuple[ReadSpan, Node]], delta: Delta) -> None:
+    def _place(self, trace: _Trace, item: ReadSpan, pending: list[tuple[ReadSpan, Node]], delta: Delta) -> Node:
         span = item.span
         node = trace.tree.add(
             Node.of(item.reading, span_id=span.span_id, parent_id=span.parent_span_id, start_ns=span.start_ns, end_ns=span.end_ns)
         )
-        trace.waiting.append(Glimpse.of(item.span, item.reading, node))
-        if len(trace.waiting) > _WAITING and trace.run_id is None:
-            del trace.waiting[0]
+        seen = Glimpse.of(item.span, item.reading, node)
+        trace.waiting.append(seen)
+        if seen.is_root and trace.see_root(seen):
+            delta.stale_traces.add(span.trace_id)
         if item.reading.role.is_task_root:
             trace.has_agent = True
-            self._name_calls(trace, item, node, delta)
         if not item.reading.role.is_call:
-            return
+            return node
         if node.told_by is None:
             pending.append((item, node))
-            return
-        for index, (earlier, told) in enumerate(pending):
-            if told.span_id == node.told_by:
-                pending[index] = (replace(earlier, reading=_merged(earlier.reading, item.reading)), told)
-                return
-        if _adds_facts(item.reading):
-            delta.stale_traces.add(item.span.trace_id)
+            return node
+        for index in range(len(pending) - 1, -1, -1):
+            earlier, told = pending[index]
+            if told.span_id == node.told_by and earlier.span.trace_id == item.span.trace_id:
+                pending[index] = (_together(earlier, item), told)
+                return node
+        # It may know more than what was recorded, or be the one that stands for the call.
+        delta.stale_traces.add(item.span.trace_id)
+        return node
 
-    def _name_calls(self, trace: _Trace, item: ReadSpan, node: Node, delta: Delta) -> None:
-        """An agent's span came: calls recorded without a name may be its calls."""
-        if not trace.tree.unnamed_calls or not item.reading.agent:
+    def _settle(self, item: ReadSpan, node: Node, delta: Delta) -> None:
+        """A span came after some that are below it: what was decided about those may not hold."""
+        trace_id = item.span.trace_id
+        trace = self._find(trace_id)
+        if trace is None:
             return
-        if trace.run_id is None or trace.tree.agent_of(node) is not None:
+        loose = trace.tree.arrived(node)
+        if loose.undeclared and trace.tree.declared_run_of(node) not in (None, trace.run_id):
+            delta.stale_traces.add(trace_id)
             return
-        run = self._runs.get(trace.run_id)
-        if run is None:
-            return
-        if node.parent_id is None or item.span.parent_is_remote:
+        agent = node.agent or trace.tree.agent_of(node) if loose.unnamed_in else None
+        if agent is None:
+            trace.tree.still_loose(node, loose)
+        elif self._owns_all_unnamed(trace_id, trace, item, loose, agent):
             # The outermost agent: whatever nobody claimed is its own. Only its name was missing.
-            delta.named_agents.append((item.span.trace_id, item.reading.agent))
-            run.tracker.state.rename_agent("", item.reading.agent)
-            trace.tree.unnamed_calls = 0
+            delta.named_agents.append((trace_id, agent))
+            self._run(str(trace.run_id)).tracker.state.rename_agent("", agent)
         else:
-            # A sub-agent: some of the unnamed calls are its own, and were counted together with others.
-            delta.stale_traces.add(item.span.trace_id)
+            # Some of the unnamed calls are its own, and were counted together with others.
+            delta.stale_traces.add(trace_id)
+
+    def _owns_all_unnamed(self, trace_id: str, trace: _Trace, item: ReadSpan, loose: Loose, agent: str) -> bool:
+        """Return whether an agent's span lies above all calls of the run that were counted without a name, and no others."""
+        is_root = item.span.parent_span_id is None or item.span.parent_is_remote
+        if not is_root or not item.reading.role.is_task_root or trace.run_id is None or loose.unnamed_in != {trace.run_id}:
+            return False
+        run = self._runs.get(trace.run_id)
+        if run is None or run.trace_ids != {trace_id} or run.tracker.state.knows_agent(agent):
+            return False
+        return not trace.tree.has_unnamed_calls
+
+    def _check_names(self, delta: Delta) -> None:
+        """Calls that lie outside an agent that just named the others cannot be told from those in the store."""
+        for trace_id, _ in delta.named_agents:
+            trace = self._traces.get(trace_id)
+            if trace is not None and trace.tree.has_unnamed_calls:
+                delta.stale_traces.add(trace_id)
 
     # Deciding: which run does the trace belong to?
 
     def _decide_run(self, trace_id: str, delta: Delta) -> None:
         trace = self._find(trace_id)
-        if trace is None or not trace.shows_run:
+        if trace is None:
             return
-        run_id, decided_by = self._which_run(trace_id, trace)
-        if trace.run_id is not None and trace.run_id != run_id:
+        if not trace.shows_run:
+            del trace.waiting[:-_WAITING]
+            return
+        run_id, decided_by = self._which_run(trace_id, trace, delta)
+        leaves_conversation = trace.decided_by == "conversation" != decided_by
+        if trace.run_id is not None and (trace.run_id != run_id or leaves_conversation):
             delta.stale_traces.add(trace_id)
             return
         if trace.run_id is None or trace.decided_by != decided_by:
@@ -187,33 +278,46 @@ class Ledger:
             delta.traces.append(TraceRun(trace_id, run_id, decided_by))
         self._gather(trace_id, trace)
 
-    def _which_run(self, trace_id: str, trace: _Trace) -> tuple[str, str]:
+    def _which_run(self, trace_id: str, trace: _Trace, delta: Delta) -> tuple[str, str]:
         """Apply the rules in their order: declared, the trace of an agent, the conversation, the trace."""
-        roots = [seen for seen in trace.waiting if seen.is_root]
-        declared = next((seen.reading.run_id for seen in roots if seen.reading.run_id), None)
-        if declared and trace.decided_by != "agent_root":
-            return declared, "declared"
-        if trace.decided_by == "declared" and trace.run_id is not None:
-            return trace.run_id, "declared"
+        if trace.declared is not None:
+            return trace.declared[1], "declared"
         if trace.has_agent:
             return trace_id, "agent_root"
         if trace.decided_by == "conversation" and trace.run_id is not None:
             return trace.run_id, "conversation"
-        for seen in roots:
-            if seen.reading.conversation_id and seen.reading.role.is_call:
-                return self._conversation_run(trace_id, seen, seen.reading.conversation_id), "conversation"
+        if trace.conversation is not None:
+            return self._conversation_run(trace_id, trace.conversation[1], delta), "conversation"
         return trace_id, "trace"
 
-    def _conversation_run(self, trace_id: str, seen: Glimpse, conversation: str) -> str:
-        """Return the conversation's open run, or begin one named by this trace."""
-        key = (seen.service, conversation)
-        known = self._conversations.get(key)
-        if known is None and self._lookup_conversation is not None:
-            known = self._lookup_conversation(*key)
+    def _when_decided(self, trace_id: str) -> tuple[int, str]:
+        """Return a key that sorts traces of a conversation by their beginning."""
+        trace = self._find(trace_id)
+        known = trace.conversation if trace is not None else None
+        return (known[1].start_ns if known is not None else 0, trace_id)
+
+    def _conversation_run(self, trace_id: str, seen: Glimpse, delta: Delta) -> str:
+        """Return the run of the conversation that was going on, or begin one named by this trace."""
+        key = (seen.service, seen.reading.conversation_id or "")
+        stretches = self._conversations.get(key)
+        if stretches is None:
+            stored = self._lookup_conversation(*key) if self._lookup_conversation is not None else None
+            stretches = [_Stretch(stored[0], 0, stored[1])] if stored is not None and stored[0] not in self._void_runs else []
+            self._conversations.put(key, stretches)
         idle_ns = int(self._policy.run_idle_timeout_seconds * 1e9)
-        run_id = known[0] if known is not None and seen.start_ns - known[1] <= idle_ns else trace_id
-        self._conversations.put(key, (run_id, max(seen.end_ns, known[1] if known else 0)))
-        return run_id
+        near = [s for s in stretches if seen.start_ns - s.last_ns <= idle_ns and s.first_ns - seen.end_ns <= idle_ns]
+        if not near:
+            stretches.append(_Stretch(trace_id, seen.start_ns, seen.end_ns))
+            del stretches[:-_STRETCHES]
+            return trace_id
+        if len(near) > 1 or (seen.start_ns, trace_id) < (near[0].first_ns, near[0].run_id):
+            # A late call that the run should have begun with, or that lies between two runs and makes them one.
+            for stretch in near:
+                run = self._runs.get(stretch.run_id)
+                delta.stale_traces |= run.trace_ids if run is not None else set()
+            delta.stale_traces.add(trace_id)
+        near[0].last_ns = max(near[0].last_ns, seen.end_ns)
+        return near[0].run_id
 
     def _gather(self, trace_id: str, trace: _Trace) -> None:
         """Move what waited at the trace into the facts of its run."""
@@ -224,6 +328,8 @@ class Ledger:
         for seen in trace.waiting:
             # A span inside another run that the user declared says nothing about the trace's own.
             declared = trace.tree.declared_run_of(seen.node)
+            if declared is None:
+                trace.tree.note_undeclared(seen.node)
             if declared is None or declared == trace.run_id:
                 run.facts.add(seen)
                 continue
@@ -263,7 +369,7 @@ class Ledger:
     def _observe(self, item: ReadSpan, node: Node, trace: _Trace, run: _Run, declared: str | None, delta: Delta) -> None:
         agent = item.reading.agent or trace.tree.agent_of(node) or ""
         if not agent:
-            trace.tree.unnamed_calls += 1
+            trace.tree.note_unnamed(node, run.tracker.run_id)
         arguments = run.tracker.arguments_for(item.reading)
         call = make_call(
             item.reading,
@@ -314,6 +420,34 @@ _MERGED_FIELDS = (
 )  # fmt: skip
 
 
+def _joined(pending: list[tuple[ReadSpan, Node]], trace_id: str, span_ids: tuple[str, str]) -> bool:
+    """Make one of two calls that tell the same, the first that was placed; False where one of them stands for others."""
+    found = [at for at, (item, node) in enumerate(pending) if node.span_id in span_ids and item.span.trace_id == trace_id]
+    if len(found) < 2:
+        return True
+    (first, node), (second, told) = pending[found[0]], pending.pop(found[1])
+    told.told_by = node.span_id
+    pending[found[0]] = (_together(first, second), node)
+    return True
+
+
+def _together(first: ReadSpan, second: ReadSpan) -> ReadSpan:
+    """Return the first of two spans that tell the same call with what only the second says, and what that was compared by."""
+    told_by = first if first.reading.result is not None else second
+    arguments_by = first if first.reading.arguments is not None else second
+    kept = first.kept
+    if kept is not None or second.kept is not None:
+        signature = kept.signature if kept is not None else None
+        evidence = kept.evidence if kept is not None else None
+        if signature is None and arguments_by.kept is not None:
+            signature = arguments_by.kept.signature
+        if evidence is None and told_by.kept is not None:
+            evidence = told_by.kept.evidence
+        kept = KeptEvidence(signature, evidence)
+    reading = _merged(first.reading, second.reading)
+    return replace(first, reading=reading, kept=kept, result_was_cut=told_by.result_was_cut)
+
+
 def _merged(first: Reading, second: Reading) -> Reading:
     """Return the first reading with what only the second says of the same call."""
     missing = {
@@ -326,10 +460,3 @@ def _merged(first: Reading, second: Reading) -> Reading:
         requested=first.requested or second.requested,
         dialect=first.dialect or second.dialect,
     )
-
-
-def _adds_facts(reading: Reading) -> bool:
-    """Return whether a span that tells a recorded call again may say something that matters to the verdict."""
-    if reading.role is Role.MODEL:
-        return bool(reading.requested) or reading.input_tokens is not None
-    return reading.arguments is not None or reading.result is not None or reading.is_error

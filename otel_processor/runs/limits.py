@@ -14,10 +14,11 @@ def without_cut_values(reading: Reading, attributes: Mapping[str, Any], limit: i
 
     Two values that are equal up to where they were cut need not be equal.
     """
-    cut = [value for value in attributes.values() if isinstance(value, str) and len(value) == limit]
+    # What was cut is no JSON any more, nor anything else that is taken apart: it is read as the text that it is.
+    cut = {value.strip() for value in attributes.values() if isinstance(value, str) and len(value) == limit}
     if not cut:
         return reading, False
-    if isinstance(reading.arguments, str) and any(reading.arguments in value for value in cut):
+    if isinstance(reading.arguments, str) and reading.arguments.strip() in cut:
         reading = replace(reading, arguments=None)
     result = reading.result
-    return reading, isinstance(result, str) and any(result in value for value in cut)
+    return reading, isinstance(result, str) and result.strip() in cut

@@ -94,11 +94,13 @@ class Delta:
     """(trace id, agent name): the calls of that trace that had no agent belong to this one."""
     stale_traces: set[str] = field(default_factory=set)
     """Their rows can only be right when made anew from all their spans."""
+    stale_runs: set[str] = field(default_factory=set)
+    """The runs that they are known to take part in."""
 
 
 def without_traces(delta: Delta, trace_ids: set[str]) -> Delta:
     """Return the delta without what concerns these traces and the runs they belong to."""
-    run_ids = {trace.run_id for trace in delta.traces if trace.trace_id in trace_ids} | trace_ids
+    run_ids = {trace.run_id for trace in delta.traces if trace.trace_id in trace_ids} | delta.stale_runs
     run_ids |= {
         recorded.declared_run_id for recorded in delta.calls if recorded.call.trace_id in trace_ids and recorded.declared_run_id
     }

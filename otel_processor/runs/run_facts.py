@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from otel_processor.model import Reading, SpanRecord, StopReason
 from otel_processor.runs.records import RunSummary
 from otel_processor.runs.trace_tree import Node
 from otel_processor.runs.tracker import RunTracker
+
+Order = tuple[int, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +26,11 @@ class Glimpse:
     """It has no parent, or one in another process."""
     reading: Reading
 
+    @property
+    def order(self) -> Order:
+        """The logical order of a run."""
+        return (self.end_ns, self.node.span_id)
+
     @classmethod
     def of(cls, span: SpanRecord, reading: Reading, node: Node) -> Glimpse:
         """Return what the span says about its run."""
@@ -33,49 +40,56 @@ class Glimpse:
 
 @dataclass(slots=True)
 class RunFacts:
-    """Gathers what the spans of a run say about it; owned by the ledger."""
+    """Gathers what the spans of a run say about it, the same in whatever order they come; owned by the ledger."""
 
-    service: str = ""
-    conversation_id: str | None = None
     started_ns: int = 0
     last_ns: int = 0
     root_end_ns: int | None = None
     root_failed: bool = False
-    declared_task: str | None = None
-    task_type: str | None = None
-    outer_agent: str | None = None
-    outer_agent_start_ns: int = 0
-    root_name: str | None = None
-    any_agent: str | None = None
+    _told: dict[str, tuple[tuple[int, int, str], str]] = field(default_factory=dict)
+    """What only one span can tell: fact → (precedence of the span, what it says)."""
 
     def add(self, seen: Glimpse) -> None:
         """Take in what one span of the run says."""
-        reading = seen.reading
-        self.service = self.service or seen.service
+        reading, (end_ns, span_id) = seen.reading, seen.order
         self.started_ns = min(self.started_ns, seen.start_ns) if self.started_ns else seen.start_ns
-        self.last_ns = max(self.last_ns, seen.end_ns)
-        self.conversation_id = self.conversation_id or reading.conversation_id
-        self.declared_task = self.declared_task or reading.task
-        self.task_type = self.task_type or reading.task_type
-        if (
-            reading.role.is_task_root
-            and reading.agent
-            and (self.outer_agent is None or seen.start_ns < self.outer_agent_start_ns)
-        ):
-            # The outermost agent names the task; it begins first, whenever its span arrives.
-            self.outer_agent, self.outer_agent_start_ns = reading.agent, seen.start_ns
-        elif reading.agent and self.any_agent is None:
-            self.any_agent = reading.agent
+        self.last_ns = max(self.last_ns, end_ns)
+        # The first to end tells it, where several do.
+        first = (end_ns, 0, span_id)
+        self._tell("service", seen.service, first)
+        self._tell("conversation_id", reading.conversation_id, first)
+        self._tell("task", reading.task, first)
+        self._tell("task_type", reading.task_type, first)
+        self._tell("any_agent", reading.agent, first)
+        if reading.role.is_task_root:
+            # The outermost agent names the task; it begins first and ends last.
+            self._tell("outer_agent", reading.agent, (seen.start_ns, -end_ns, span_id))
         declares_run = reading.role.is_task_root and reading.run_id is not None
         if (seen.is_root and not reading.role.is_call) or declares_run:
-            self.root_name = seen.name
-            self.root_end_ns = max(self.root_end_ns or 0, seen.end_ns)
+            self._tell("root_name", seen.name, (-end_ns, seen.start_ns, span_id))
+            self.root_end_ns = max(self.root_end_ns or 0, end_ns)
             self.root_failed = self.root_failed or seen.failed
+
+    def _tell(self, fact: str, value: str | None, precedence: tuple[int, int, str]) -> None:
+        if value:
+            known = self._told.get(fact)
+            if known is None or precedence < known[0]:
+                self._told[fact] = (precedence, value)
+
+    def told(self, fact: str) -> str | None:
+        """Return what the span that knows best says, or None."""
+        known = self._told.get(fact)
+        return known[1] if known is not None else None
+
+    @property
+    def has_agent(self) -> bool:
+        """Whether an agent or workflow was seen."""
+        return "outer_agent" in self._told
 
     @property
     def task(self) -> str | None:
         """What the run is for: declared, else the outermost agent or workflow, else the root span's name."""
-        return self.declared_task or self.outer_agent or self.any_agent or self.root_name
+        return self.told("task") or self.told("outer_agent") or self.told("any_agent") or self.told("root_name")
 
     def summary(self, tracker: RunTracker) -> RunSummary:
         """Return what is decided so far."""
@@ -89,10 +103,10 @@ class RunFacts:
         return RunSummary(
             run_id=tracker.run_id,
             task=self.task,
-            task_type=self.task_type,
-            agent=self.outer_agent or self.any_agent,
-            service=self.service,
-            conversation_id=self.conversation_id,
+            task_type=self.told("task_type"),
+            agent=self.told("outer_agent") or self.told("any_agent"),
+            service=self.told("service") or "",
+            conversation_id=self.told("conversation_id"),
             started_ns=self.started_ns,
             ended_ns=None if ended is None else max(ended, self.last_ns),
             last_ns=self.last_ns,

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 
 from otel_processor.model import Reading, Role
 
 _NODES = 20_000
 _DEPTH = 128
+_INNER = 16
+"""Calls directly inside one span that are remembered until it comes."""
 
 
 @dataclass(slots=True)
@@ -29,6 +31,8 @@ class Node:
     """Declared on this span."""
     told_by: str | None = None
     """The span that tells the same call and stands for it."""
+    joins: tuple[str, str] | None = None
+    """On a span that came last: the spans inside and above it that tell one call and were taken for two."""
 
     @classmethod
     def of(cls, reading: Reading, *, span_id: str, parent_id: str | None, start_ns: int, end_ns: int) -> Node:
@@ -46,17 +50,26 @@ class Node:
         )
 
 
+@dataclass(slots=True)
+class Loose:
+    """What was decided about spans below one that has not arrived, as long as it says nothing else."""
+
+    undeclared: bool = False
+    """There are some that no run was declared for."""
+    unnamed_in: set[str] = field(default_factory=set)
+    """Runs of the calls among them that no agent was known for."""
+
+
 class TraceTree:
     """The spans of a trace that have arrived; the oldest are forgotten beyond 20,000. Owned by the ledger."""
 
-    __slots__ = ("_by_call_id", "_inner", "_nodes", "unnamed_calls")
+    __slots__ = ("_by_call_id", "_inner", "_loose", "_nodes")
 
     def __init__(self) -> None:
         self._nodes: OrderedDict[str, Node] = OrderedDict()
-        self._inner: dict[str, Node] = {}
+        self._inner: dict[str, list[Node]] = {}
         self._by_call_id: dict[tuple[Role, str | None, str], Node] = {}
-        self.unnamed_calls = 0
-        """Calls recorded without an agent's name."""
+        self._loose: dict[str, Loose] = {}
 
     def __len__(self) -> int:
         return len(self._nodes)
@@ -76,7 +89,8 @@ class TraceTree:
         if len(self._nodes) > _NODES:
             forgotten, _ = self._nodes.popitem(last=False)
             self._inner.pop(forgotten, None)
-        inside = self._inner.pop(node.span_id, None)
+        inside = self._inner.pop(node.span_id, ())
+        node.joins = self._joined_by(node, inside) if inside else None
         if node.role.is_call:
             first = self._same_call(node, inside)
             if first is not None:
@@ -86,8 +100,9 @@ class TraceTree:
                 if len(self._by_call_id) > _NODES:
                     self._by_call_id.clear()
                 self._by_call_id[node.role, node.tool, node.call_id] = first or node
-        elif node.role is Role.OTHER and inside is not None:
-            self._claim(node.parent_id, inside)
+        elif node.role is Role.OTHER and inside:
+            for inner in inside:
+                self._claim(node.parent_id, inner)
         return node
 
     def ancestors(self, node: Node) -> Iterator[Node]:
@@ -111,6 +126,62 @@ class TraceTree:
             return node.run_id
         return next((above.run_id for above in self.ancestors(node) if above.run_id), None)
 
+    # What is decided below a span that has not arrived is loose: it may say otherwise.
+
+    def note_undeclared(self, node: Node) -> None:
+        """Remember that the span was put into the trace's own run, since nobody above it declares another."""
+        missing = self._missing_above(node)
+        if missing:
+            self._loose_below(missing).undeclared = True
+
+    def note_unnamed(self, node: Node, run_id: str) -> None:
+        """Remember that a call of this run was counted without an agent's name."""
+        self._loose_below(self._missing_above(node)).unnamed_in.add(run_id)
+
+    def is_awaited(self, node: Node) -> bool:
+        """Return whether anything below the span was decided without it."""
+        return node.span_id in self._loose
+
+    def arrived(self, node: Node) -> Loose:
+        """Return what is loose below a span that has come."""
+        return self._loose.pop(node.span_id, Loose())
+
+    def still_loose(self, node: Node, loose: Loose) -> None:
+        """Hand what the span leaves open on to the next one above that has not arrived."""
+        if loose.unnamed_in:
+            self._loose_below(self._missing_above(node)).unnamed_in |= loose.unnamed_in
+        if loose.undeclared:
+            self.note_undeclared(node)
+
+    @property
+    def has_unnamed_calls(self) -> bool:
+        """Whether calls were counted without an agent's name."""
+        return any(loose.unnamed_in for loose in self._loose.values())
+
+    def _loose_below(self, missing: str) -> Loose:
+        loose = self._loose.get(missing)
+        if loose is None:
+            if len(self._loose) > _NODES:
+                self._loose.clear()
+            loose = self._loose[missing] = Loose()
+        return loose
+
+    def _missing_above(self, node: Node) -> str:
+        """Return the nearest span above that has not arrived; empty when the line is complete."""
+        current = node
+        for _ in range(_DEPTH):
+            if current.parent_id is None:
+                return ""
+            parent = self._nodes.get(current.parent_id)
+            if parent is None:
+                return current.parent_id
+            if parent is node:
+                return ""
+            current = parent
+        return ""
+
+    # Which spans tell the same call?
+
     def _claim(self, parent_id: str | None, call: Node) -> None:
         """Remember that a call lies directly inside the span above it, through plain spans that came before it."""
         for _ in range(_DEPTH):
@@ -118,22 +189,36 @@ class TraceTree:
                 return
             parent = self._nodes.get(parent_id)
             if parent is None:
-                self._inner[parent_id] = call
+                if len(self._inner) > _NODES:
+                    self._inner.clear()
+                calls = self._inner.setdefault(parent_id, [])
+                if len(calls) < _INNER:
+                    calls.append(call)
                 return
             if parent.role is not Role.OTHER or parent is call:
                 return
             # The parent came first (a late child): hand the claim further up.
             parent_id = parent.parent_id
 
-    def _same_call(self, node: Node, inside: Node | None) -> Node | None:
-        if inside is not None and _agree(inside, node):
-            return inside
-        for above in self.ancestors(node):
-            if above.role is Role.OTHER:
-                continue
-            if _agree(above, node):
-                return above
-            break
+    def _joined_by(self, node: Node, inside: Sequence[Node]) -> tuple[str, str] | None:
+        """Return the calls inside and above a span that tell the same one now that it lies between them."""
+        above = self._nearest_telling(node)
+        if above is None or (node.role is not Role.OTHER and not _agree(node, above)):
+            return None
+        told = inside if node.role is Role.OTHER else [inner for inner in inside if _agree(inner, node)][:1]
+        return next(((inner.span_id, above.span_id) for inner in told if _agree(inner, above)), None)
+
+    def _nearest_telling(self, node: Node) -> Node | None:
+        """Return the nearest span above that is not a plain one."""
+        return next((above for above in self.ancestors(node) if above.role is not Role.OTHER), None)
+
+    def _same_call(self, node: Node, inside: Sequence[Node]) -> Node | None:
+        for inner in inside:
+            if _agree(inner, node):
+                return inner
+        above = self._nearest_telling(node)
+        if above is not None and _agree(above, node):
+            return above
         if node.call_id is not None:
             other = self._by_call_id.get((node.role, node.tool, node.call_id))
             if other is not None and other.start_ns <= node.end_ns and node.start_ns <= other.end_ns:

@@ -60,10 +60,11 @@ def dump(columns: Mapping[str, Sequence[Any]]) -> str:
     try:
         return orjson.dumps(columns).decode()
     except (TypeError, ValueError):
-        return orjson.dumps({name: [_encodable(value) for value in values] for name, values in columns.items()}).decode()
+        return orjson.dumps({name: [encodable(value) for value in values] for name, values in columns.items()}).decode()
 
 
-def _encodable(value: Any) -> Any:
+def encodable(value: Any) -> Any:
+    """Return the value as a parameter may carry it: characters that no UTF-8 text can hold as their escapes."""
     return value.encode("utf-8", "backslashreplace").decode() if isinstance(value, str) else value
 
 

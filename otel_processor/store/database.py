@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import os
 import threading
+import time
 import weakref
 from contextlib import contextmanager
 from pathlib import Path
@@ -23,6 +24,9 @@ SCHEMA_MAJOR, SCHEMA_MINOR = 1, 0
 
 STORAGE_VERSION = "v1.2.0"
 """Files that DuckDB 1.2 and later can open, whichever version made them."""
+
+_MAKING_SECONDS = 5.0
+"""An empty file that is older than this is not about to become a database."""
 
 _NOT_OURS = "the database has tables of the same names that are not ours; give another path with --db"
 
@@ -103,15 +107,37 @@ class Database:
         engine = self._engine
         quoted = str(self.path).replace("'", "''")
         try:
-            engine.execute(f"attach '{quoted}' as store (storage_version '{STORAGE_VERSION}')")
+            try:
+                engine.execute(f"attach '{quoted}' as store (storage_version '{STORAGE_VERSION}')")
+            except duckdb.InvalidInputException as error:
+                if "storage version" not in str(error):
+                    raise
+                # Somebody made the file with the defaults of a newer DuckDB: it stays what it is.
+                engine.execute(f"attach '{quoted}' as store")
             engine.execute("use store")
         except duckdb.Error as error:
-            translated = translate(error, self.path)
+            translated = self._begun(error) or translate(error, self.path)
             if not isinstance(translated, StoreBusyError):
                 # The engine may be poisoned, or have the file half attached.
                 self.close()
             raise translated from error
         return engine
+
+    def _begun(self, error: duckdb.Error) -> StoreBusyError | None:
+        """Return how to go on where the file is empty: somebody is making it, or died while at it and it can go."""
+        try:
+            found = self.path.stat()
+            if (
+                "not a valid DuckDB database" not in str(error)
+                or found.st_size
+                or self.path.with_name(f"{self.path.name}.wal").exists()
+            ):
+                return None
+            if time.time() - found.st_mtime > _MAKING_SECONDS:
+                self.path.unlink()
+        except OSError:
+            return None
+        return StoreBusyError(f"{self.path} is being made by another process")
 
     def _leave(self, connection: duckdb.DuckDBPyConnection, *before: str) -> None:
         import duckdb

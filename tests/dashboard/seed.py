@@ -156,7 +156,15 @@ def _looping(connection: duckdb.DuckDBPyConnection) -> None:
     calls: list[Row] = [model(1), tool(1, "search", {"q": "dogs"})]
     for step in range(2, 8):
         calls += [model(step), flat(step, "search", {"q": "dogs"}, step - 1)]
-    add_run(connection, LOOPING, calls, ended_at=None, stop_reason="running", status="running", flagged_reason="hard_loop")
+    add_run(
+        connection,
+        LOOPING,
+        calls,
+        ended_at=None,
+        stop_reason="running",
+        status="running",
+        flagged_reason="loop_detected:repeated_tool_signature",
+    )
     add_alert(connection, LOOPING, 7)
 
 
@@ -169,7 +177,7 @@ def _resolved(connection: duckdb.DuckDBPyConnection) -> None:
         tool(4, "fetch", {"url": "b"}, "a new page"),
         model(5),
     ]
-    add_run(connection, RESOLVED, calls, task="crawl", flagged_reason="no_progress")
+    add_run(connection, RESOLVED, calls, task="crawl", flagged_reason="loop_detected:no_progress")
     add_alert(
         connection,
         RESOLVED,

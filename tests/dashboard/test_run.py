@@ -58,7 +58,7 @@ def test_a_looping_run_shows_its_verdict_and_its_loop(seeded_db: Path) -> None:
     assert not page.exception
     seen = texts(page)
     assert "search was called 3 times with the same arguments" in seen
-    assert "Repeated call (hard_loop)" in seen
+    assert "\nrepeated call (loop_detected:repeated_tool_signature)" in seen
     assert "7 times search, steps 1 to 7" in seen
     numbers = {metric.label: metric.value for metric in page.metric}
     assert (numbers["Steps"], numbers["Longest flat streak"], numbers["Repeated calls"]) == ("7", "6", "86 %")

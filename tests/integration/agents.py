@@ -9,20 +9,22 @@ import orjson
 from opentelemetry.trace import SpanKind, Status, StatusCode
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from opentelemetry.context import Context
     from opentelemetry.trace import Span, Tracer
 
 
-def tool_attributes(tool: str, arguments: Any = None, result: Any = None, **more: Any) -> dict[str, Any]:
+def tool_attributes(
+    tool: str, arguments: Any = None, result: Any = None, more: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
     """The attributes of a tool call."""
     attributes: dict[str, Any] = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": tool}
     if arguments is not None:
         attributes["gen_ai.tool.call.arguments"] = arguments if isinstance(arguments, str) else orjson.dumps(arguments).decode()
     if result is not None:
         attributes["gen_ai.tool.call.result"] = result if isinstance(result, str) else orjson.dumps(result).decode()
-    return attributes | more
+    return attributes | dict(more or {})
 
 
 def call_tool(
@@ -33,10 +35,10 @@ def call_tool(
     *,
     context: Context | None = None,
     error: str | None = None,
-    **more: Any,
+    more: Mapping[str, Any] | None = None,
 ) -> str:
     """Make a tool call and return its span id."""
-    attributes = tool_attributes(tool, arguments, None, **more)
+    attributes = tool_attributes(tool, arguments, more=more)
     with tracer.start_as_current_span(f"execute_tool {tool}", context=context, attributes=attributes) as span:
         if error is not None:
             span.set_attribute("error.type", error)
@@ -46,24 +48,24 @@ def call_tool(
         return span_id(span)
 
 
-def ask_model(tracer: Tracer, *, tokens: tuple[int, int] = (100, 10), finish: str = "stop", **more: Any) -> str:
+def ask_model(tracer: Tracer, *, tokens: tuple[int, int] = (100, 10), finish: str = "stop") -> str:
     """Make a model call and return its span id."""
-    attributes = {
+    attributes: dict[str, Any] = {
         "gen_ai.operation.name": "chat",
         "gen_ai.request.model": "m-1",
         "gen_ai.usage.input_tokens": tokens[0],
         "gen_ai.usage.output_tokens": tokens[1],
         "gen_ai.response.finish_reasons": (finish,),
     }
-    with tracer.start_as_current_span("chat m-1", kind=SpanKind.CLIENT, attributes=attributes | more) as span:
+    with tracer.start_as_current_span("chat m-1", kind=SpanKind.CLIENT, attributes=attributes) as span:
         return span_id(span)
 
 
 @contextmanager
-def agent(tracer: Tracer, name: str = "agent", *, context: Context | None = None, **more: Any) -> Iterator[Span]:
+def agent(tracer: Tracer, name: str = "agent", *, more: Mapping[str, Any] | None = None) -> Iterator[Span]:
     """Let an agent work: what happens in the block are its calls."""
-    attributes = {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": name}
-    with tracer.start_as_current_span(f"invoke_agent {name}", context=context, attributes=attributes | more) as span:
+    attributes = {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": name} | dict(more or {})
+    with tracer.start_as_current_span(f"invoke_agent {name}", attributes=attributes) as span:
         yield span
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from typing import TYPE_CHECKING
 
 import pytest
@@ -14,7 +15,17 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture
-def db(tmp_path: Path) -> Path:
+def temp_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A temp directory of the test's own, where writers leave word of what is wrong."""
+    folder = tmp_path / "temp"
+    folder.mkdir()
+    monkeypatch.setenv("TMPDIR", str(folder))
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    return folder
+
+
+@pytest.fixture
+def db(tmp_path: Path, temp_folder: Path) -> Path:
     """Where the test's database will be."""
     return tmp_path / "agents.duckdb"
 

@@ -23,8 +23,16 @@ from tests.integration.agents import agent, ask_model, call_tool, loop, span_id,
 """
 
 _HOLD = """
-import duckdb, sys
-connection = duckdb.connect(sys.argv[1])
+import duckdb, sys, time
+deadline = time.monotonic() + 30
+while True:
+    try:
+        connection = duckdb.connect(sys.argv[1])
+        break
+    except duckdb.IOException:
+        if time.monotonic() > deadline:
+            raise
+        time.sleep(0.002)
 print("held", flush=True)
 sys.stdin.read()
 """
@@ -36,7 +44,9 @@ def environment(more: Mapping[str, str] | None = None) -> dict[str, str]:
     return kept | {"PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1"} | dict(more or {})
 
 
-def start(code: str, *arguments: object, env: Mapping[str, str] | None = None, preamble: str = _PREAMBLE) -> subprocess.Popen[str]:
+def start(
+    code: str, *arguments: object, env: Mapping[str, str] | None = None, preamble: str = _PREAMBLE
+) -> subprocess.Popen[str]:
     """Start Python with this code; the small agent's functions are imported already."""
     return subprocess.Popen(
         [sys.executable, "-c", preamble + code, *map(str, arguments)],
@@ -67,7 +77,7 @@ def run(code: str, *arguments: object, env: Mapping[str, str] | None = None, sec
 
 @contextmanager
 def held(db: Path) -> Iterator[int]:
-    """Let another process hold the database for writing; gives its process id."""
+    """Let another process hold the database for writing, once others leave it; gives its process id."""
     process = start(_HOLD, db, preamble="")
     assert process.stdin is not None
     assert process.stdout is not None

@@ -6,14 +6,15 @@ import asyncio
 import multiprocessing
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
+from opentelemetry import trace
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-from otel_processor import instrument
+from otel_processor import LoopSpanProcessor, instrument
 from tests.integration import processes
 from tests.integration.agents import agent, ask_model, call_tool, tool_attributes
 from tests.integration.stored import rows, stored_ids, value
@@ -35,7 +36,7 @@ def test_threads_do_not_mix_their_runs(provider: TracerProvider, db: Path) -> No
     def work(worker: int) -> None:
         together.wait(10)
         for number in range(RUNS):
-            with agent(tracer, f"agent-{worker}", **{"loop.run.id": f"{worker}-{number}"}):
+            with agent(tracer, f"agent-{worker}", more={"loop.run.id": f"{worker}-{number}"}):
                 for _ in range(CALLS):
                     ask_model(tracer)
                     call_tool(tracer, "search", {"q": "x"}, "nothing found")
@@ -56,9 +57,6 @@ def test_threads_do_not_mix_their_runs(provider: TracerProvider, db: Path) -> No
 def test_parents_may_be_written_on_while_their_children_end(provider: TracerProvider) -> None:
     """One thread fills the agent's span with attributes while others end calls below it: every call is tagged."""
     seen = InMemorySpanExporter()
-    instrument(None, "http://127.0.0.1:9", tracer_provider=TracerProvider(shutdown_on_exit=False))
-    from otel_processor import LoopSpanProcessor
-
     provider.add_span_processor(LoopSpanProcessor())
     provider.add_span_processor(SimpleSpanProcessor(seen))
     tracer = provider.get_tracer("agent")
@@ -72,8 +70,6 @@ def test_parents_may_be_written_on_while_their_children_end(provider: TracerProv
                 number += 1
                 root.set_attribute(f"note.{number % 100}", number)
 
-        from opentelemetry import trace
-
         below = trace.set_span_in_context(root)
         filler = threading.Thread(target=fill)
         filler.start()
@@ -83,7 +79,9 @@ def test_parents_may_be_written_on_while_their_children_end(provider: TracerProv
         finally:
             done.set()
             filler.join()
-    calls = [dict(span.attributes or {}) for span in seen.get_finished_spans() if span.name.startswith("execute_tool")]
+    calls: list[dict[str, Any]] = [
+        dict(span.attributes or {}) for span in seen.get_finished_spans() if span.name.startswith("execute_tool")
+    ]
     assert len(calls) == 400
     assert all("loop.signature" in call for call in calls)
     assert sorted(call["loop.step"] for call in calls) == list(range(1, 401))
@@ -207,5 +205,7 @@ def test_spawned_workers_write_into_one_file(db: Path) -> None:
         told = pool.starmap(spawned, [(str(db), number) for number in range(3)])
         pool.close()
         pool.join()
-    assert [row[0] for row in rows(db, "select span_id from calls order by span_id")] == sorted(sum(told, []))
+    assert [row[0] for row in rows(db, "select span_id from calls order by span_id")] == sorted(
+        span_id for worker in told for span_id in worker
+    )
     assert rows(db, "select agent, steps from runs order by agent") == [(f"worker-{number}", 10) for number in range(3)]

@@ -54,6 +54,6 @@ def test_finished_runs_are_let_go(provider: TracerProvider, processor: LoopSpanP
 def test_a_long_conversation_keeps_few_traces(provider: TracerProvider, processor: LoopSpanProcessor) -> None:
     tracer = provider.get_tracer("agent")
     for number in range(40):
-        call_tool(tracer, "search", {"q": number}, f"hit {number}", **{"gen_ai.conversation.id": "c-1"})
+        call_tool(tracer, "search", {"q": number}, f"hit {number}", more={"gen_ai.conversation.id": "c-1"})
     (run,) = processor._live._runs.values()
     assert len(run.trees) <= 5

@@ -6,7 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from opentelemetry import baggage, context, trace
-from opentelemetry.sdk.trace import ConcurrentMultiSpanProcessor, ReadableSpan, SpanLimits, SynchronousMultiSpanProcessor, TracerProvider
+from opentelemetry.sdk.trace import (
+    ConcurrentMultiSpanProcessor,
+    ReadableSpan,
+    SpanLimits,
+    SynchronousMultiSpanProcessor,
+    TracerProvider,
+)
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.sdk.trace.sampling import ALWAYS_ON, Decision, ParentBased, Sampler, SamplingResult, TraceIdRatioBased
@@ -84,7 +90,7 @@ def test_the_root_says_how_the_run_ended() -> None:
 
 def test_the_root_of_a_failed_run_says_error() -> None:
     watched = Watched()
-    with pytest.raises(ValueError, match="gave up"), agent(watched.tracer):
+    with pytest.raises(ValueError, match="gave up"), agent(watched.tracer):  # noqa: PT012 - the run is the point
         call_tool(watched.tracer, "search", {"q": "x"}, "nothing")
         raise ValueError("gave up")
     assert watched.root()["loop.stop_reason"] == "error"
@@ -171,7 +177,7 @@ def test_a_declared_run_goes_on_in_the_next_trace(db: Path) -> None:
     watched = Watched()
     watched.provider.add_span_processor(SimpleSpanProcessor(DuckDBSpanExporter(db)))
     for _ in range(3):
-        with agent(watched.tracer, "turns", **{"loop.run.id": "chat-1"}):
+        with agent(watched.tracer, "turns", more={"loop.run.id": "chat-1"}):
             call_tool(watched.tracer, "search", {"q": "x"}, "nothing found")
     assert [call["loop.repeats"] for call in watched.tools()] == [1, 2, 3]
     assert [alert.run_id for alert in watched.alerts] == ["chat-1"]
@@ -213,7 +219,9 @@ def test_a_span_that_began_before_the_processor_was_there_is_tagged() -> None:
     provider = TracerProvider(shutdown_on_exit=False, sampler=ALWAYS_ON)
     seen = InMemorySpanExporter()
     tracer = provider.get_tracer("agent")
-    root = tracer.start_span("invoke_agent early", attributes={"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "early"})
+    root = tracer.start_span(
+        "invoke_agent early", attributes={"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "early"}
+    )
     with trace.use_span(root, end_on_exit=True):
         call = tracer.start_span("execute_tool search", attributes=tool_attributes("search", {"q": "x"}, "hit"))
         provider.add_span_processor(LoopSpanProcessor())
@@ -243,11 +251,14 @@ def test_a_failure_noted_after_a_child_ended_counts(db: Path) -> None:
     watched.provider.add_span_processor(LoopSpanProcessor(on_reading=exporter.remember))
     watched.provider.add_span_processor(SimpleSpanProcessor(exporter))
     attributes = tool_attributes("delegate", {"q": "x"}, "pending")
-    with agent(watched.tracer), pytest.raises(TimeoutError):  # noqa: PT012 - the spans end inside
-        with watched.tracer.start_as_current_span("execute_tool delegate", attributes=attributes) as span:
-            call_tool(watched.tracer, "search", {"q": "y"}, "hit")
-            span.set_attribute("gen_ai.tool.call.result", "changed in place")
-            raise TimeoutError("too slow")
+    with (  # noqa: PT012 - the spans end inside
+        agent(watched.tracer),
+        pytest.raises(TimeoutError),
+        watched.tracer.start_as_current_span("execute_tool delegate", attributes=attributes) as span,
+    ):
+        call_tool(watched.tracer, "search", {"q": "y"}, "hit")
+        span.set_attribute("gen_ai.tool.call.result", "changed in place")
+        raise TimeoutError("too slow")
     watched.provider.shutdown()
     assert rows(db, "select is_error, result from calls where tool = 'delegate'") == [(True, "changed in place")]
 
@@ -257,7 +268,7 @@ def test_our_tags_on_an_arriving_span_are_no_evidence() -> None:
     forged = {"loop.progress": True, "loop.repeats": 9, "loop.flat_steps": 7, "loop.signature": "00"}
     with agent(watched.tracer):
         for _ in range(2):
-            call_tool(watched.tracer, "search", {"q": "x"}, "nothing", **forged)
+            call_tool(watched.tracer, "search", {"q": "x"}, "nothing", more=forged)
     assert [call["loop.repeats"] for call in watched.tools()] == [1, 2]
     assert [call["loop.progress"] for call in watched.tools()] == [True, False]
     assert len(watched.tools()[0]["loop.signature"]) == 64

@@ -194,35 +194,6 @@ def test_details_events_hold_arguments_and_result() -> None:
     assert (reading.arguments, reading.result) == ({"q": "x"}, "3 hits")
 
 
-def test_pydantic_ai_without_operation_names() -> None:
-    tool = read(
-        {"gen_ai.tool.name": "search", "tool_arguments": '{"q":"x"}', "tool_response": "3 hits"},
-        scope="pydantic-ai",
-        name="running tool",
-    )
-    assert (tool.role, tool.arguments, tool.result) == (Role.TOOL, {"q": "x"}, "3 hits")
-    root = read({"agent_name": "finder", "gen_ai.usage.input_tokens": 5}, scope="pydantic-ai", name="agent run")
-    assert (root.role, root.agent, root.input_tokens) == (Role.AGENT, "finder", 5)
-    assert read({"tools": ["search"]}, scope="pydantic-ai", name="running tools") is NOTHING
-
-
-def test_pydantic_ai_events_attribute() -> None:
-    listed = [
-        {"event.name": "gen_ai.user.message", "content": "hi", "role": "user"},
-        {
-            "event.name": "gen_ai.choice",
-            "index": 0,
-            "message": {
-                "role": "assistant",
-                "tool_calls": [{"id": "c1", "function": {"name": "search", "arguments": '{"q":"x"}'}}],
-            },
-        },
-    ]
-    reading = read(CHAT | {"events": json.dumps(listed)}, scope="pydantic-ai")
-    assert reading.requested == (RequestedCall("c1", "search", {"q": "x"}),)
-    assert reading.text is None
-
-
 def test_roots_prefer_their_own_totals() -> None:
     reading = read(
         {"gen_ai.operation.name": "invoke_agent", "gen_ai.aggregated_usage.input_tokens": 30, "gen_ai.usage.input_tokens": 9}

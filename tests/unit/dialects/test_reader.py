@@ -39,7 +39,9 @@ def test_every_key_is_spelled_once() -> None:
 
 
 def test_no_module_spells_a_key_of_its_own() -> None:
-    literal = re.compile(r"""["'](?:gen_ai|llm|traceloop|openinference|loop|tool|input|output|session|agent)\.[a-z_.]*["']""")
+    prefixes = """gen_ai llm traceloop openinference loop tool input output session agent
+    langsmith langfuse mlflow mastra spring lmnr agentops lk""".split()
+    literal = re.compile(rf"""["'](?:{"|".join(prefixes)})\.[a-z_.]*["']""")
     for path in Path(package.__path__[0]).glob("*.py"):
         if path.name != "names.py":
             assert not literal.findall(path.read_text(encoding="utf-8")), path.name
@@ -87,14 +89,35 @@ attribute_maps = st.dictionaries(known_keys | flat_keys | st.text(), values, max
 events = st.lists(st.builds(SpanEvent, known_keys | st.text(), st.just(1), st.none() | attribute_maps), max_size=3)
 
 
-@given(attribute_maps, events, st.sampled_from(["", "pydantic-ai", "x.agno"]), st.sampled_from(["UNSET", "OK", "ERROR"]))
-def test_no_attributes_whatever_raise(attributes: dict[str, Any], some_events: list[SpanEvent], scope: str, status: str) -> None:
-    assert isinstance(read(attributes, scope=scope, status=status, events=some_events), Reading)
+scopes = st.sampled_from(["", "x.agno", *sorted({scope for dialect in DIALECTS for scope in dialect.scopes})])
+span_names = st.sampled_from(
+    [
+        "",
+        "agent run",
+        "agent_run [a]",
+        "tool_call [",
+        "tool_response",
+        "call_llm",
+        "claude_code.tool",
+        "claude_code.llm_request",
+        "haystack.component.run",
+        "haystack.agent.step.llm",
+        "haystack.agent.step.tool",
+        "x.kickoff",
+    ]
+)
 
 
-@given(attribute_maps, st.sampled_from(DIALECTS), st.sampled_from(Role))
-def test_no_dialect_raises(attributes: dict[str, Any], dialect: Any, role: Role) -> None:
-    a_span = span(attributes)
+@given(attribute_maps, events, scopes, span_names, st.sampled_from(["UNSET", "OK", "ERROR"]))
+def test_no_attributes_whatever_raise(
+    attributes: dict[str, Any], some_events: list[SpanEvent], scope: str, name: str, status: str
+) -> None:
+    assert isinstance(read(attributes, scope=scope, name=name, status=status, events=some_events), Reading)
+
+
+@given(attribute_maps, st.sampled_from(DIALECTS), st.sampled_from(Role), scopes, span_names)
+def test_no_dialect_raises(attributes: dict[str, Any], dialect: Any, role: Role, scope: str, name: str) -> None:
+    a_span = span(attributes, scope=scope, name=name)
     dialect.role(a_span)
     dialect.guess(a_span)
     assert isinstance(dialect.fields(a_span, role), dict)

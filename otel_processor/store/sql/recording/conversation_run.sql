@@ -2,5 +2,6 @@
 select run_id, epoch_us(last_seen_at)
 from run_rows
 where service is not distinct from $service and conversation_id = $conversation_id
+    and run_id not in (select unnest(from_json($being_replaced::JSON, '["VARCHAR"]')))
 order by last_seen_at desc
 limit 1;
