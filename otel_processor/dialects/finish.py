@@ -38,7 +38,7 @@ def first_reason(value: Any) -> str | None:
     """The first reason in a list, a list written as JSON, or a single word, normalised."""
     if isinstance(value, str) and value[:1] in {"[", '"'}:
         value = decode_structure(value)
-    if isinstance(value, list | tuple):
+    if isinstance(value, (list, tuple)):
         return next((reason for item in value if (reason := _normalised(item))), None)
     return _normalised(value)
 

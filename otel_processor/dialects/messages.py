@@ -7,6 +7,7 @@ flattened into one attribute per leaf (OpenInference, older Traceloop). Work and
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
@@ -45,8 +46,16 @@ class Said:
 
     def fields(self) -> dict[str, Any]:
         """The fields of `Reading` that were told."""
-        told = {"text": self.text, "reasoning": self.reasoning, "requested": self.requested, "finish_reason": self.finish_reason}
-        return {name: value for name, value in told.items() if value}
+        told: dict[str, Any] = {}
+        if self.text:
+            told["text"] = self.text
+        if self.reasoning:
+            told["reasoning"] = self.reasoning
+        if self.requested:
+            told["requested"] = self.requested
+        if self.finish_reason:
+            told["finish_reason"] = self.finish_reason
+        return told
 
 
 @dataclass(slots=True)
@@ -70,39 +79,50 @@ def read_messages(value: Any) -> Said:
     """Read messages that a model produced, given as a structure or as JSON text; a plain text is what was said."""
     answer = _Answer()
     messages = decode_structure(value)
-    if isinstance(messages, list) and messages and not any(isinstance(m, dict) and _is_message(m) for m in islice(messages, 8)):
-        messages = [{"content": messages}]
-    for message in islice(messages if isinstance(messages, list) else [messages], MAX_PARTS):
-        _take_message(answer, message)
+    if not isinstance(messages, list):
+        _take_message(answer, messages)
+    elif messages and not _are_messages(messages):
+        _take_parts(answer, messages)
+    else:
+        for message in messages[:MAX_PARTS]:
+            _take_message(answer, message)
     return answer.said()
 
 
-def _is_message(value: dict[str, Any]) -> bool:
-    return not _MESSAGE_KEYS.isdisjoint(value)
+def _are_messages(values: list[Any]) -> bool:
+    """Whether these are messages, and not the parts of one."""
+    return any(isinstance(value, dict) and not _MESSAGE_KEYS.isdisjoint(value) for value in values[:8])
 
 
-def _take_message(answer: _Answer, message: Any) -> None:
+def _take_message(answer: _Answer, message: Any, depth: int = 0) -> None:
     if isinstance(message, str):
         _add_text(answer.texts, message)
     if not isinstance(message, dict) or str(message.get("role")) in _NOT_THE_MODEL:
         return
-    if isinstance(message.get("message"), dict):
-        _take_message(answer, message["message"])
+    inner = message.get("message")
+    if isinstance(inner, dict) and depth < _MAX_NESTING:
+        _take_message(answer, inner, depth + 1)
     told = len(answer.calls)
-    for body in (message.get("parts"), message.get("content")):
-        if isinstance(body, list):
-            for part in islice(body, MAX_PARTS):
-                _take_part(answer, part)
-        else:
-            _add_text(answer.texts, body)
-    _add_text(answer.thoughts, message.get("reasoning_content"))
+    _take_parts(answer, message.get("parts"))
+    _take_parts(answer, message.get("content"))
+    thoughts = message.get("reasoning_content")
+    if thoughts:
+        _add_text(answer.thoughts, thoughts)
     calls = message.get("tool_calls")
-    if isinstance(calls, list) and calls:
+    if calls and isinstance(calls, list):
         # LangChain tells the calls again among the parts, as the provider worded them.
         del answer.calls[told:]
         for call in islice(calls, MAX_PARTS):
             _take_call(answer, call)
     answer.finish_reason = _first_of(message, _FINISH_KEYS) or answer.finish_reason
+
+
+def _take_parts(answer: _Answer, body: Any) -> None:
+    if isinstance(body, list):
+        for part in body[:MAX_PARTS]:
+            _take_part(answer, part)
+    elif body:
+        _add_text(answer.texts, body)
 
 
 def _take_part(answer: _Answer, part: Any) -> None:
@@ -134,8 +154,9 @@ def _text_in(value: Any, depth: int = 0) -> str | None:
         return value
     if isinstance(value, dict) and depth < _MAX_NESTING:
         for key in _TEXT_KEYS:
-            if value.get(key):
-                return _text_in(value[key], depth + 1)
+            inner = value.get(key)
+            if inner:
+                return _text_in(inner, depth + 1)
     return None
 
 
@@ -153,7 +174,11 @@ def _take_call(answer: _Answer, call: Any) -> None:
 
 
 def _first_of(value: Mapping[str, Any], keys: tuple[str, ...]) -> Any:
-    return next((value[key] for key in keys if value.get(key) is not None), None)
+    for key in keys:
+        found = value.get(key)
+        if found is not None:
+            return found
+    return None
 
 
 def read_flat_messages(attributes: Attributes, prefix: str) -> Said:
@@ -172,7 +197,7 @@ def _tree(attributes: Attributes, prefix: str) -> dict[str, Any]:
     start = len(prefix)
     flat = [key for key in attributes if isinstance(key, str) and key.startswith(prefix)]
     for key in islice(flat, _MAX_FLAT_KEYS):
-        *path, leaf = key[start:].split(".", 8)
+        path, leaf = _path(key[start:])
         branch = root
         for step in path:
             below = branch.get(step)
@@ -183,10 +208,19 @@ def _tree(attributes: Attributes, prefix: str) -> dict[str, Any]:
     return root
 
 
+@lru_cache(maxsize=4096)
+def _path(key: str) -> tuple[tuple[str, ...], str]:
+    """The branches that lead to a leaf, and the leaf: the same few in every span of a writer."""
+    *path, leaf = key.split(".", 8)
+    return tuple(path), leaf
+
+
 def _in_order(branch: Any) -> list[Any]:
     """The values of a level whose keys are indexes."""
     if not isinstance(branch, dict):
         return []
+    if len(branch) == 1 and "0" in branch:
+        return [branch["0"]]
     indexes = sorted((key for key in branch if key.isascii() and key.isdigit()), key=lambda key: (len(key), key))
     return [branch[index] for index in indexes]
 
@@ -201,16 +235,22 @@ def _whole(message: Mapping[str, Any]) -> dict[str, Any]:
         parts += _in_order(content)
         content = None
     calls = [_inside(call, "tool_call") for call in _in_order(body.get("tool_calls"))]
-    legacy = {"name": body.get("function_call_name"), "arguments": body.get("function_call_arguments_json")}
+    if not calls and (function := body.get("function_call_name")) is not None:
+        calls = [{"name": function, "arguments": body.get("function_call_arguments_json")}]
     return {
         "role": body.get("role"),
         "content": content,
         # Calls repeated among the contents would be counted twice.
-        "parts": [part for part in parts if not (isinstance(part, dict) and calls and part.get("type") in _CALL_TYPES)],
+        "parts": [part for part in parts if not _is_call(part)] if calls else parts,
         "reasoning_content": body.get("reasoning"),
-        "tool_calls": calls or [legacy],
+        "tool_calls": calls,
         "finish_reason": body.get("finish_reason"),
     }
+
+
+def _is_call(part: Any) -> bool:
+    kind = part.get("type") if isinstance(part, dict) else None
+    return isinstance(kind, str) and kind in _CALL_TYPES
 
 
 def _inside(value: Any, key: str) -> Any:

@@ -124,7 +124,7 @@ def _plain_structure(value: Any, depth: int) -> Any:
     if isinstance(value, _LISTS):
         items = []
         for item in value:
-            items.append(item if type(item) in _PLAIN_TYPES else plain(item, depth))
+            items.append(item if type(item) in _PLAIN_TYPES else plain(item, depth))  # noqa: PERF401
         return items
     return str(value)
 
@@ -162,7 +162,7 @@ def word(value: Any) -> str | None:
 def count(value: Any) -> int | None:
     """A number of tokens: a whole number that is not negative and fits 64 bits."""
     if type(value) is not int:
-        if isinstance(value, bool) or not isinstance(value, str | int | float):
+        if isinstance(value, bool) or not isinstance(value, _SCALARS):
             return None
         if isinstance(value, str):
             value = value.strip()
@@ -177,7 +177,7 @@ def count(value: Any) -> int | None:
 
 def amount(value: Any) -> float | None:
     """An amount of money: finite and not negative."""
-    if isinstance(value, bool) or not isinstance(value, str | int | float):
+    if isinstance(value, bool) or not isinstance(value, _SCALARS):
         return None
     try:
         number = float(value)
@@ -190,7 +190,7 @@ def flag(value: Any) -> bool | None:
     """A yes or no, in any of the spellings that survive an exporter."""
     if isinstance(value, bool):
         return value
-    spelled = str(value).strip().lower() if isinstance(value, str | int) else ""
+    spelled = str(value).strip().lower() if isinstance(value, (str, int)) else ""
     if spelled in _TRUE:
         return True
     return False if spelled in _FALSE else None

@@ -17,7 +17,8 @@ from otel_processor.exporter.alert_writer import AlertWriter
 from otel_processor.exporter.sdk_records import record_of
 from otel_processor.model import Alert, Reading, SpanRecord
 from otel_processor.policy import Policy
-from otel_processor.recording.recorder import Counters, Recorder
+from otel_processor.recording.recorder import Recorder
+from otel_processor.recording.writer import Counters
 from otel_processor.settings import load_settings
 
 if TYPE_CHECKING:

@@ -213,6 +213,12 @@ def _resolve_with_runs(connection: duckdb.DuckDBPyConnection, runs: Sequence[Run
         )
 
 
+def last_writer(connection: duckdb.DuckDBPyConnection) -> str | None:
+    """Return who committed last."""
+    row = connection.execute("select last_writer from meta").fetchone()
+    return None if row is None else row[0]
+
+
 def sign_in(connection: duckdb.DuckDBPyConnection, writer_id: str, row: Columns) -> None:
     """Say who wrote last, and what became of what this writer was given."""
     connection.execute("update meta set last_writer = $writer_id", {"writer_id": writer_id})

@@ -57,7 +57,86 @@ def test_a_tool_call(tool: str, session: str, asked: dict[str, Any], told: Any, 
         "traceloop.entity.output": json.dumps(told),
         "traceloop.association.properties.session_id": session,
     }
-    readings = [read(attributes, **outcome) for attributes in (genai, openinference, traceloop)]
+    asked_json, told_json = json.dumps(asked), json.dumps(told)
+    own_names: list[dict[str, Any]] = [
+        {
+            "ai.operationId": "ai.toolCall",
+            "ai.toolCall.name": tool,
+            "ai.toolCall.args": asked_json,
+            "ai.toolCall.result": told_json,
+            "ai.telemetry.metadata.sessionId": session,
+        },
+        {
+            "langsmith.span.kind": "tool",
+            "gen_ai.operation.name": "execute_tool",
+            "gen_ai.tool.name": tool,
+            "gen_ai.prompt": asked_json,
+            "gen_ai.completion": json.dumps({"output": told}),
+            "langsmith.metadata.thread_id": session,
+        },
+        {
+            "langfuse.observation.type": "tool",
+            "langfuse.observation.input": json.dumps({"args": [], "kwargs": asked}),
+            "langfuse.observation.output": told_text,
+            "session.id": session,
+        },
+        {
+            "mlflow.spanType": '"TOOL"',
+            "mlflow.spanInputs": asked_json,
+            "mlflow.spanOutputs": told_json,
+            "session.id": json.dumps(session),
+        },
+        {
+            "genkit:metadata:subtype": "tool",
+            "genkit:name": tool,
+            "genkit:input": asked_json,
+            "genkit:output": told_text,
+            "genkit:sessionId": session,
+        },
+        {
+            "mastra.span.type": "tool_call",
+            "gen_ai.tool.name": tool,
+            "gen_ai.tool.call.arguments": asked_json,
+            "gen_ai.tool.call.result": told_text,
+            "mastra.metadata.threadId": session,
+        },
+        {
+            "spring.ai.kind": "tool_call",
+            "spring.ai.tool.definition.name": tool,
+            "spring.ai.tool.call.arguments": asked_json,
+            "spring.ai.tool.call.result": told_json,
+            "spring.ai.chat.client.conversation.id": session,
+        },
+        {
+            "lmnr.span.type": "TOOL",
+            "lmnr.span.input": asked_json,
+            "lmnr.span.output": told_json,
+            "lmnr.association.properties.session_id": session,
+        },
+        {
+            "agentops.span.kind": "tool",
+            "operation.name": tool,
+            "agentops.tool.input": json.dumps({"args": [], "kwargs": asked}),
+            "agentops.tool.output": told_text,
+            "session.id": session,
+            "gen_ai.conversation.id": session,
+        },
+        {
+            "lk.function_tool.name": tool,
+            "lk.pii.function_tool.arguments": asked_json,
+            "lk.pii.function_tool.output": told_text,
+            "gen_ai.conversation.id": session,
+        },
+        {
+            "entity.type": "agent",
+            "span.type": "tool",
+            "tool.name": tool,
+            "input": asked_json,
+            "output": told_text,
+            "conversation.id": session,
+        },
+    ]
+    readings = [read(attributes, name=tool, **outcome) for attributes in (genai, openinference, traceloop, *own_names)]
     assert same(readings)
     assert (readings[0].arguments, readings[0].result, readings[0].is_error) == (asked, told, failed)
 

@@ -34,6 +34,7 @@ class SmallStore:
         self._write(without_traces(delta, stale))
         while stale:
             self.decided_anew += 1
+            assert self.decided_anew < 100, "deciding anew must come to an end"
             stale, runs = self._sharing(stale)
             self.ledger.forget(stale, runs)
             delta = self.ledger.apply([item for trace_id in stale for item in self.spans[trace_id]])

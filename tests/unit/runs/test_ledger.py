@@ -262,3 +262,19 @@ def test_a_call_outside_the_agent_that_just_named_the_others_stays_unnamed() -> 
     outside = tool_span("outside", parent="elsewhere", at=6)
     store = stored([tool_span("call", parent="root")], [agent_span("root", "clerk", seconds=5), outside])
     assert {key[1]: recorded.call.agent for key, recorded in store.calls.items()} == {"call": "clerk", "outside": ""}
+
+
+def test_the_call_that_began_first_names_the_run_of_a_conversation_whichever_ended_first() -> None:
+    more = {"gen_ai.conversation.id": "talk"}
+    long, short = model_span("call", trace="t9", seconds=50, more=more), model_span("call", trace="t1", at=10, more=more)
+    store = stored([short, long])
+    assert {trace.run_id for trace in store.traces.values()} == {"t9"}
+    assert store.decided_anew == 0
+
+
+def test_a_trace_that_turns_out_to_hold_an_agent_leaves_its_conversation() -> None:
+    more = {"gen_ai.conversation.id": "talk"}
+    calls = [model_span("call", trace="t1", more=more), model_span("call", trace="t2", at=9, more=more)]
+    store = stored(calls, [agent_span("agent", trace="t1", at=12)])
+    assert {trace.run_id for trace in store.traces.values()} == {"t1", "t2"}
+    assert {recorded.outcome.step for recorded in store.calls.values()} == {1}

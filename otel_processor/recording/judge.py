@@ -1,0 +1,127 @@
+"""What new spans mean, given what is stored: appended where memory is enough, decided anew where it is not (ADR 0003)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from otel_processor.detection.bounded import RecentMap
+from otel_processor.policy import Policy
+from otel_processor.recording import writing
+from otel_processor.recording.preparing import Batch, batch_of_columns
+from otel_processor.runs.ledger import Ledger
+from otel_processor.runs.records import Delta, without_traces
+
+if TYPE_CHECKING:
+    import duckdb
+
+_SURE = 20_000
+"""Traces and runs that are remembered to be as they are stored."""
+
+_ROUNDS = 8
+"""Times that deciding anew may find yet more traces that are concerned."""
+
+
+class Judge:
+    """Keeps the ledger true to the store. Its recorder holds the lock; every method runs inside a write transaction."""
+
+    def __init__(self, policy: Policy) -> None:
+        self._policy = policy
+        self._policy_hash = policy.hash
+        self._connection: duckdb.DuckDBPyConnection | None = None
+        self._being_replaced: set[str] = set()
+        self._ledger = Ledger(policy, self._lookup_conversation)
+        self._distrust()
+
+    def forget(self, trace_ids: set[str]) -> None:
+        """Forget what was decided about these traces: it was not committed."""
+        self._ledger.forget(trace_ids)
+        self._distrust()
+
+    def others_wrote(self) -> None:
+        """Trust nothing that is remembered: it is compared with the store before it is used."""
+        self._distrust()
+        self._ledger.forget_conversations()
+
+    def decide(self, connection: duckdb.DuckDBPyConnection, new: Batch) -> None:
+        """Write what newly stored spans change: calls, runs, traces and alerts."""
+        self._connection = connection
+        try:
+            behind = self._not_remembered(connection, new)
+            delta = self._ledger.apply(read for read in new.reads if read.span.trace_id not in behind)
+            stale = delta.stale_traces | behind | self._joined(connection, set(new.columns["trace_id"]) - behind)
+            writing.write_delta(connection, without_traces(delta, stale) if stale else delta, self._policy_hash)
+            if stale:
+                traces, runs, delta = self._decided_anew(connection, stale, new)
+                writing.remove_rows(connection, traces, runs)
+                writing.write_delta(connection, delta, self._policy_hash)
+        finally:
+            self._connection = None
+
+    def _distrust(self) -> None:
+        self._sure_traces: RecentMap[str, bool] = RecentMap(_SURE)
+        self._sure_runs: RecentMap[str, int] = RecentMap(_SURE)
+
+    def _not_remembered(self, connection: duckdb.DuckDBPyConnection, new: Batch) -> set[str]:
+        """Return traces of which others stored spans, or we did before we forgot them."""
+        arriving = Counter(new.columns["trace_id"])
+        seen = {trace: self._ledger.spans_seen(trace) for trace in arriving}
+        unsure = [trace for trace in arriving if seen[trace] is None or self._sure_traces.get(trace) is None]
+        for trace in unsure:
+            self._sure_traces.put(trace, True)
+        if not unsure:
+            return set()
+        stored = writing.span_counts(connection, unsure)
+        return {trace for trace in unsure if stored.get(trace, 0) - arriving[trace] != (seen[trace] or 0)}
+
+    def _joined(self, connection: duckdb.DuckDBPyConnection, arriving: set[str]) -> set[str]:
+        """Return the traces of runs over several traces of which the ledger does not know all that is stored."""
+        unsure: dict[str, set[str]] = {}
+        for trace in arriving:
+            for run_id in self._ledger.runs_of(trace) - arriving:
+                known = self._ledger.traces_of(run_id)
+                if len(known) < (self._sure_runs.get(run_id) or _SURE):
+                    unsure[run_id] = known
+                self._sure_runs.put(run_id, len(known))
+        if not unsure:
+            return set()
+        links = writing.traces_of_runs(connection, unsure)
+        counts = writing.span_counts(connection, {trace for trace, _ in links} - arriving)
+        joined: set[str] = set()
+        for run_id, known in unsure.items():
+            others = {trace for trace, run in links if run == run_id} - arriving
+            if any(trace not in known or self._ledger.spans_seen(trace) != counts.get(trace) for trace in others):
+                joined |= others | (known & arriving)
+        return joined
+
+    def _decided_anew(
+        self, connection: duckdb.DuckDBPyConnection, trace_ids: set[str], new: Batch
+    ) -> tuple[set[str], set[str], Delta]:
+        """Decide anew about these traces and all that share a run with them, from their stored spans.
+
+        Returns:
+            the traces and runs whose rows are to be replaced, and by what.
+        """
+        for _ in range(_ROUNDS):
+            traces, run_ids = writing.traces_of_same_runs(connection, trace_ids)
+            run_ids |= {run_id for trace in traces for run_id in self._ledger.runs_of(trace)}
+            kept = writing.stored_evidence(connection, traces)
+            # What arrived with this very batch is stored cut already, but was compared before.
+            kept.update({(read.span.trace_id, read.span.span_id): read.kept for read in new.reads if read.kept is not None})
+            self._ledger.forget(traces, run_ids)
+            self._being_replaced = run_ids
+            batch = batch_of_columns(writing.stored_columns(connection, traces), self._policy, kept)
+            try:
+                delta = self._ledger.apply(batch.reads)
+            finally:
+                self._being_replaced = set()
+            if not delta.stale_traces:
+                break
+            # They turned out to share a run with traces that nobody knew to be concerned.
+            trace_ids = traces | delta.stale_traces
+        return traces, run_ids, delta
+
+    def _lookup_conversation(self, service: str, conversation_id: str) -> tuple[str, int] | None:
+        if self._connection is None:
+            return None
+        return writing.conversation_run(self._connection, service, conversation_id, self._being_replaced)
