@@ -80,7 +80,7 @@ def main() -> None:
                 }
             ]
         }
-        print(json.dumps(request, separators=(",", ":")))  # noqa: T201 - this is what it is for
+        print(json.dumps(request, separators=(",", ":")))
 
 
 if __name__ == "__main__":

@@ -51,6 +51,9 @@ def make_call(
     tool = reading.tool or ""
     known_arguments = reading.arguments if reading.arguments is not None else arguments
     text = None if reading.result is None else result_text(reading.result)
+    if text is None and reading.is_error:
+        # What a failed call brought back is its error: "2 failed" and then "1 failed" are not the same answer.
+        text = reading.error_message
     error_class: ErrorClass | None = None
     if reading.is_error:
         error_class = classify_error(reading.error_type, reading.error_message, text)

@@ -29,7 +29,8 @@ _CALL_TYPES: Final = frozenset({"tool_call", "tool_use", "function_call", "tool-
 _BLOCK_KEYS: Final = ("toolUse", "functionCall", "function_call", "tool_call", "toolRequest", "reasoningContent", "reasoning")
 """Bedrock, Gemini, Haystack and Genkit name a part by the one key that holds it."""
 _NAME_KEYS: Final = ("name", "toolName", "tool_name")
-_ID_KEYS: Final = ("id", "toolUseId", "call_id", "tool_call_id", "toolCallId", "ref")
+_ID_KEYS: Final = ("call_id", "id", "toolUseId", "tool_call_id", "toolCallId", "ref")
+"""An item of OpenAI's Responses API has both: its own id, and that of the call."""
 _ARGUMENT_KEYS: Final = ("arguments", "input", "args")
 _FINISH_KEYS: Final = ("finish_reason", "stop_reason", "finishReason")
 _TEXT_KEYS: Final = ("content", "text", "reasoning", "thinking", "reasoningText", "reasoning_text")
@@ -231,6 +232,9 @@ def _whole(message: Mapping[str, Any]) -> dict[str, Any]:
     body = inner if isinstance(inner, dict) else message
     content = body.get("content")
     parts = [_inside(part, "message_content") for part in _in_order(body.get("contents"))]
+    if isinstance(content, str) and any(isinstance(part, dict) and part.get("text") == content for part in parts):
+        # Some writers put the text in both places.
+        content = None
     if isinstance(content, dict):
         parts += _in_order(content)
         content = None

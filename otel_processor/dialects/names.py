@@ -225,6 +225,10 @@ OI_NODE_ID: Final = "graph.node.id"
 
 # OpenAI Agents, as written by OpenTelemetry's own instrumentation.
 OPENAI_AGENTS_SCOPE: Final = "opentelemetry.instrumentation.openai_agents"
+OPENAI_AGENTS_OI_SCOPE: Final = "openinference.instrumentation.openai_agents"
+LOGFIRE_AGENTS_SCOPE: Final = "logfire.openai_agents"
+LOGFIRE_GROUP_ID: Final = "group_id"
+LOGFIRE_RAW_USAGE: Final = "gen_ai.usage.raw"
 
 # AutoGen.
 AUTOGEN_RECIPIENT_CLASS: Final = "recipient_agent_class"

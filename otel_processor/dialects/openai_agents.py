@@ -1,7 +1,7 @@
 """OpenAI Agents, as OpenTelemetry's own instrumentation writes it: the items of an answer as Python prints them.
 
 Source: PyPI opentelemetry-instrumentation-openai-agents-v2 `span_processor.py`; the items are openai's
-`ResponseReasoningItem` and `ResponseFunctionToolCall`.
+`ResponseReasoningItem` and `ResponseFunctionToolCall`. Handoffs: openinference-instrumentation-openai-agents `_processor.py`.
 """
 
 from __future__ import annotations
@@ -22,11 +22,15 @@ _FIELD: Final = re.compile(r"\b(arguments|call_id|name)=" + _TEXT, re.DOTALL)
 _MAX_CHARS: Final = 20_000
 
 
-def _no_role(_span: SpanFacts) -> Role | None:
-    return None
+def _role(span: SpanFacts) -> Role | None:
+    """OpenInference calls a handoff a tool call, between two agents instead of with arguments."""
+    is_handoff = span.scope == names.OPENAI_AGENTS_OI_SCOPE and span.name.startswith("handoff to ")
+    return Role.OTHER if is_handoff and span.attributes.get(names.OI_TOOL_NAME) is None else None
 
 
 def _fields(span: SpanFacts, role: Role) -> Fields:
+    if span.scope != names.OPENAI_AGENTS_SCOPE:
+        return {}
     messages = decode_structure(span.attributes.get(names.OUTPUT_MESSAGES)) if role is Role.MODEL else None
     return read_messages([_restored(message) for message in messages]).fields() if isinstance(messages, list) else {}
 
@@ -62,7 +66,7 @@ def _literal(text: str) -> str | None:
 OPENAI_AGENTS: Final = Dialect(
     name="openai_agents",
     markers=frozenset(),
-    scopes=frozenset({names.OPENAI_AGENTS_SCOPE}),
-    role=_no_role,
+    scopes=frozenset({names.OPENAI_AGENTS_SCOPE, names.OPENAI_AGENTS_OI_SCOPE}),
+    role=_role,
     fields=_fields,
 )

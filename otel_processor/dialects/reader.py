@@ -26,6 +26,7 @@ from otel_processor.dialects.laminar import LAMINAR
 from otel_processor.dialects.langfuse import LANGFUSE
 from otel_processor.dialects.langsmith import LANGSMITH
 from otel_processor.dialects.livekit import LIVEKIT
+from otel_processor.dialects.logfire import LOGFIRE
 from otel_processor.dialects.mastra import MASTRA
 from otel_processor.dialects.mlflow import MLFLOW
 from otel_processor.dialects.openai_agents import OPENAI_AGENTS
@@ -65,6 +66,7 @@ DIALECTS: Final[tuple[Dialect, ...]] = (
     HAYSTACK,
     CREWAI,
     OPENAI_AGENTS,
+    LOGFIRE,
     PYDANTIC_AI,
     AUTOGEN,
     # The conventions with counts of its own.

@@ -66,10 +66,15 @@ def stored_evidence(connection: duckdb.DuckDBPyConnection, trace_ids: Iterable[s
 
 
 def traces_of_same_runs(connection: duckdb.DuckDBPyConnection, trace_ids: Iterable[str]) -> tuple[set[str], set[str]]:
-    """Return all traces that share a run with these, and those runs."""
-    wanted = set(trace_ids)
-    rows = connection.execute(recording_statement("traces_of_same_runs"), {"trace_ids": _list(wanted)}).fetchall()
-    return wanted | {trace_id for trace_id, _ in rows}, {run_id for _, run_id in rows}
+    """Return all traces that share a run with these, directly or through other traces, and all their runs."""
+    traces, asked = set(trace_ids), set[str]()
+    runs: set[str] = set()
+    while traces - asked:
+        asked = set(traces)
+        rows = connection.execute(recording_statement("traces_of_same_runs"), {"trace_ids": _list(asked)}).fetchall()
+        traces |= {trace_id for trace_id, _ in rows}
+        runs |= {run_id for _, run_id in rows}
+    return traces, runs
 
 
 def traces_of_runs(connection: duckdb.DuckDBPyConnection, run_ids: Iterable[str]) -> list[tuple[str, str]]:

@@ -221,9 +221,22 @@ class TraceTree:
             return above
         if node.call_id is not None:
             other = self._by_call_id.get((node.role, node.tool, node.call_id))
-            if other is not None and other.start_ns <= node.end_ns and node.start_ns <= other.end_ns:
+            if other is not None and _at_once(node, other):
                 return other
         return None
+
+
+def _at_once(one: Node, other: Node) -> bool:
+    """Return whether two spans with one id can be one call: tools that overlap, models of which one holds the other.
+
+    A model call's id is its answer's, and there are servers that give every answer the same.
+    """
+    if one.role is Role.MODEL:
+        return (
+            one.start_ns <= other.start_ns <= other.end_ns <= one.end_ns
+            or other.start_ns <= one.start_ns <= one.end_ns <= other.end_ns
+        )
+    return other.start_ns <= one.end_ns and one.start_ns <= other.end_ns
 
 
 def _agree(one: Node, other: Node) -> bool:

@@ -49,3 +49,17 @@ def test_a_tool_failure_is_told_to_the_model_as_text() -> None:
     }
     reading = read(tool, scope=SCOPE, status="ERROR", status_message="Error running tool (non-fatal)")
     assert (reading.role, reading.arguments, reading.is_error) == (Role.TOOL, {"q": "x"}, True)
+
+
+def test_a_handoff_is_no_tool_call() -> None:
+    handoff = {"openinference.span.kind": "TOOL", "input.value": "triage", "output.value": "finder"}
+    scope = "openinference.instrumentation.openai_agents"
+    assert read(handoff, scope=scope, name="handoff to finder").role is Role.OTHER
+    assert read(handoff | {"tool.name": "handoff to finder"}, scope=scope, name="handoff to finder").role is Role.TOOL
+    assert read(handoff, name="handoff to finder").role is Role.TOOL
+
+
+def test_a_text_in_two_places_is_said_once() -> None:
+    message = "llm.output_messages.0.message."
+    twice = {message + "content": "Done.", message + "contents.0.message_content.text": "Done."}
+    assert read({"openinference.span.kind": "LLM", message + "contents.0.message_content.type": "text"} | twice).text == "Done."
