@@ -21,8 +21,10 @@ _LANGCHAIN_REQUEST: Final = frozenset({"name", "args", "id", "type"})
 _MCP_CALL: Final = frozenset({"tool_name", "arguments"})
 _GEMINI_CALL: Final = frozenset({"callId", "name", "args"})
 _FUNCTION_RESPONSE: Final = frozenset({"id", "name", "response"})
+_AGENTSCOPE_RESPONSE: Final = frozenset({"content", "state", "metadata", "id"})
 _LANGCHAIN_END: Final = frozenset({"output", "kwargs"})
 _LANGCHAIN_OBJECT: Final = frozenset({"lc", "type", "id", "kwargs"})
+_BLOCK_NOISE: Final = frozenset({"id", "created_at", "finished_at"})
 _TEXT_BLOCK: Final = frozenset({"type", "text"})
 
 _AGNO_RESULT: Final = re.compile(
@@ -125,6 +127,9 @@ def _unwrap_object(value: dict[str, Any]) -> Unwrapped:
     # Gemini FunctionResponse, as OpenInference records what an ADK tool returned.
     if value.keys() == _FUNCTION_RESPONSE and isinstance(value["response"], dict):
         return Unwrapped(value["response"], word(value["id"]))
+    # AgentScope ToolResponse: its blocks have ids and times that differ with every call.
+    if value.keys() == _AGENTSCOPE_RESPONSE:
+        return Unwrapped(_text_of_blocks(_bare(value["content"])), word(value["id"]), value["state"] == "error")
     # LlamaIndex ToolOutput: what was asked stands beside what came back.
     if "raw_output" in value and "is_error" in value:
         return Unwrapped(value["raw_output"], is_error=value["is_error"] is True)
@@ -160,6 +165,12 @@ def _unwrap_text(value: str) -> Unwrapped:
     if content is None or call_id is None:
         return Unwrapped(value)
     return Unwrapped(_python_literal(content[1]), call_id[1], bool(_MESSAGE_TEXT_FAILED.search(value, content.end())))
+
+
+def _bare(blocks: Any) -> Any:
+    if not isinstance(blocks, list) or not all(isinstance(block, dict) for block in blocks):
+        return blocks
+    return [{key: block[key] for key in block.keys() - _BLOCK_NOISE} for block in blocks]
 
 
 def _text_of_blocks(value: Any) -> Any:

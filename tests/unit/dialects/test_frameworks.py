@@ -162,3 +162,15 @@ def test_llamaindex_under_traceloop() -> None:
     reading = read(tool, name="FunctionTool.task")
     assert (reading.role, reading.tool, reading.arguments, reading.result) == (Role.TOOL, "search", {"q": "x"}, "3 hits")
     assert read(tool | {"traceloop.entity.name": "BaseWorkflowAgent.task"}).role is Role.OTHER
+
+
+def test_agentscope() -> None:
+    def answered(text: str, state: str) -> Any:
+        block = {"type": "text", "text": text, "id": "4b08", "created_at": "2030-01-01T00:00:00", "finished_at": None}
+        result = {"content": [block], "state": state, "metadata": {}, "id": "c1"}
+        tool = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "search", "gen_ai.tool.call.id": "c1"}
+        return read(tool | {"gen_ai.tool.call.result": json.dumps(result)}, scope="agentscope", status="OK")
+
+    assert (answered("3 hits", "success").result, answered("3 hits", "success").is_error) == ("3 hits", False)
+    failed = answered("no backend", "error")
+    assert (failed.result, failed.is_error, failed.error_message) == ("no backend", True, "no backend")

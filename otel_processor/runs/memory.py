@@ -1,0 +1,138 @@
+"""What is remembered of the traces and runs that are going on; bounded, the ones idle longest are put away."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from otel_processor.detection.bounded import RecentMap
+from otel_processor.policy import Policy
+from otel_processor.runs.run_facts import Glimpse, Order, RunFacts
+from otel_processor.runs.trace_tree import TraceTree
+from otel_processor.runs.tracker import RunTracker
+
+OPEN_RUNS = 10_000
+"""Runs (and traces, twice as many) that are kept in memory; those put away come back from the store."""
+
+PLAIN_TRACES = 2_000
+"""Traces without a call or an agent that are remembered: they may turn out to surround one."""
+
+
+@dataclass(slots=True)
+class TraceMemory:
+    """What is known of one trace."""
+
+    tree: TraceTree = field(default_factory=TraceTree)
+    spans: int = 0
+    has_agent: bool = False
+    declared: tuple[Order, str] | None = None
+    """The run that a root declares, the first to end where several do."""
+    conversation: tuple[Order, Glimpse] | None = None
+    """A root that is a call and names its conversation."""
+    run_id: str | None = None
+    decided_by: str = ""
+    run_ids: set[str] = field(default_factory=set)
+    """Its own run, and those that the user declared for some of its spans."""
+    shows_run: bool = False
+    """A call or an agent was seen: the trace is worth a run."""
+    waiting: list[Glimpse] = field(default_factory=list)
+    """What spans say about the run, until it is decided which run that is."""
+
+    def see_root(self, seen: Glimpse) -> bool:
+        """Take in what a root says of the run; return whether it says otherwise than what was decided by."""
+        reading = seen.reading
+        if reading.run_id and (self.declared is None or seen.order < self.declared[0]):
+            self.declared = (seen.order, reading.run_id)
+        if not reading.conversation_id or not reading.role.is_call:
+            return False
+        if self.conversation is not None and self.conversation[0] < seen.order:
+            return False
+        self.conversation = (seen.order, seen)
+        return self.decided_by == "conversation"
+
+
+@dataclass(slots=True)
+class RunMemory:
+    """What is known of one run."""
+
+    tracker: RunTracker
+    facts: RunFacts = field(default_factory=RunFacts)
+    last_order: tuple[int, str] = (-1, "")
+    trace_ids: set[str] = field(default_factory=set)
+
+    @property
+    def is_worth_a_row(self) -> bool:
+        """Whether anything happened in it; not so when all calls of a trace were declared to be other runs."""
+        return self.last_order[0] >= 0 or self.facts.has_agent
+
+
+class Memory:
+    """Traces and runs by id; owned by the ledger."""
+
+    def __init__(self, policy: Policy) -> None:
+        self._policy = policy
+        self._traces: RecentMap[str, TraceMemory] = RecentMap(2 * OPEN_RUNS)
+        self._plain: RecentMap[str, TraceMemory] = RecentMap(PLAIN_TRACES)
+        self._runs: RecentMap[str, RunMemory] = RecentMap(OPEN_RUNS)
+
+    def find(self, trace_id: str) -> TraceMemory | None:
+        """Return what is known of a trace, or None."""
+        return self._traces.get(trace_id) or self._plain.get(trace_id)
+
+    def trace(self, trace_id: str, *, shows_run: bool) -> TraceMemory:
+        """Return what is known of a trace, from now on; one that shows a run is kept longer."""
+        trace = self.find(trace_id)
+        if trace is None:
+            trace = TraceMemory()
+            self._plain.put(trace_id, trace)
+        if shows_run and not trace.shows_run:
+            trace.shows_run = True
+            self._plain.pop(trace_id)
+            self._traces.put(trace_id, trace)
+        return trace
+
+    def find_run(self, run_id: str) -> RunMemory | None:
+        """Return what is known of a run, or None."""
+        return self._runs.get(run_id)
+
+    def run(self, run_id: str) -> RunMemory:
+        """Return what is known of a run, from now on."""
+        run = self._runs.get(run_id)
+        if run is None:
+            run = RunMemory(RunTracker(run_id, self._policy))
+            self._runs.put(run_id, run)
+        return run
+
+    def spans_seen(self, trace_id: str) -> int | None:
+        """Return how many spans of a trace were taken in, or None when it or a run of it is not remembered."""
+        trace = self.find(trace_id)
+        if trace is None or any(run_id not in self._runs for run_id in trace.run_ids):
+            return None
+        return trace.spans
+
+    def runs_of(self, trace_id: str) -> set[str]:
+        """Return the runs that a trace's calls belong to as far as is remembered."""
+        trace = self._traces.get(trace_id)
+        return set(trace.run_ids) if trace else set()
+
+    def traces_of(self, run_id: str) -> set[str]:
+        """Return the traces with calls in a run as far as is remembered."""
+        run = self._runs.get(run_id)
+        return set(run.trace_ids) if run else set()
+
+    def forget(self, trace_ids: Iterable[str], run_ids: Iterable[str]) -> set[str]:
+        """Forget these and all that share a run or a trace with them; return the runs that were forgotten."""
+        traces, runs = list(trace_ids), list(run_ids)
+        forgotten = set(runs)
+        while traces or runs:
+            while runs:
+                run_id = runs.pop()
+                forgotten.add(run_id)
+                run = self._runs.pop(run_id)
+                traces.extend(run.trace_ids if run is not None else ())
+            while traces:
+                trace_id = traces.pop()
+                self._plain.pop(trace_id)
+                trace = self._traces.pop(trace_id)
+                runs.extend(trace.run_ids if trace is not None else ())
+        return forgotten

@@ -1,0 +1,60 @@
+"""One call that several spans tell: put together what each of them says."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from otel_processor.model import Reading
+from otel_processor.runs.records import KeptEvidence, ReadSpan
+from otel_processor.runs.trace_tree import Node
+
+Placed = tuple[ReadSpan, Node]
+"""A call's span and its place in its trace."""
+
+_MERGED_FIELDS = (
+    "agent", "conversation_id", "call_id", "arguments", "result", "error_type", "error_message", "model", "provider",
+    "input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens", "reasoning_tokens", "cost_usd", "finish_reason",
+    "text", "reasoning", "run_id", "task", "task_type", "progress_declared",
+)  # fmt: skip
+
+
+def join_placed(pending: list[Placed], trace_id: str, span_ids: tuple[str, str]) -> bool:
+    """Make one of two calls that tell the same, the first that was placed; False where one of them stands for others."""
+    found = [at for at, (item, node) in enumerate(pending) if node.span_id in span_ids and item.span.trace_id == trace_id]
+    if len(found) < 2:
+        return True
+    (first, node), (second, told) = pending[found[0]], pending.pop(found[1])
+    told.told_by = node.span_id
+    pending[found[0]] = (told_together(first, second), node)
+    return True
+
+
+def told_together(first: ReadSpan, second: ReadSpan) -> ReadSpan:
+    """Return the first of two spans that tell the same call with what only the second says, and what that was compared by."""
+    told_by = first if first.reading.result is not None else second
+    arguments_by = first if first.reading.arguments is not None else second
+    kept = first.kept
+    if kept is not None or second.kept is not None:
+        signature = kept.signature if kept is not None else None
+        evidence = kept.evidence if kept is not None else None
+        if signature is None and arguments_by.kept is not None:
+            signature = arguments_by.kept.signature
+        if evidence is None and told_by.kept is not None:
+            evidence = told_by.kept.evidence
+        kept = KeptEvidence(signature, evidence)
+    reading = _merged(first.reading, second.reading)
+    return replace(first, reading=reading, kept=kept, result_was_cut=told_by.result_was_cut)
+
+
+def _merged(first: Reading, second: Reading) -> Reading:
+    """Return the first reading with what only the second says of the same call."""
+    missing = {
+        name: value for name in _MERGED_FIELDS if getattr(first, name) is None and (value := getattr(second, name)) is not None
+    }
+    return replace(
+        first,
+        **missing,
+        is_error=first.is_error or second.is_error,
+        requested=first.requested or second.requested,
+        dialect=first.dialect or second.dialect,
+    )
