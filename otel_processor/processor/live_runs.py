@@ -12,11 +12,11 @@ from otel_processor.detection.bounded import RecentMap
 from otel_processor.dialects import read_span
 from otel_processor.model import NOTHING, Reading
 from otel_processor.processor.sdk_span import SpanView, raw_attributes
-from otel_processor.runs.trace_tree import TraceTree
+from otel_processor.runs.trace_tree import Node, agree, at_once
 from otel_processor.runs.tracker import RunTracker
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from opentelemetry.sdk.trace import Span
 
@@ -27,10 +27,13 @@ OPEN_SPANS = 50_000
 
 LIVE_RUNS = 10_000
 
-TREES_OF_A_RUN = 256
-"""Traces of one run that go on at the same time; a long conversation has thousands, one after the other."""
-
 _DEPTH = 128
+
+_INSIDE = 16
+"""Calls directly inside one span that are remembered until it ends."""
+
+_CALL_IDS = 256
+"""Call ids of a run that are remembered: a call told again is told soon."""
 
 
 @dataclass(slots=True)
@@ -45,6 +48,8 @@ class OpenSpan:
     """It has a parent, be it in another process."""
     read_at: int = -1
     reading: Reading = NOTHING
+    inside: list[Node] | None = None
+    """Calls that ended directly inside, with nothing but plain spans between: the span may tell one of them again."""
 
     def read(self) -> Reading:
         """Return what the span says so far; read again only when attributes came since."""
@@ -100,7 +105,7 @@ class LiveRun:
     """A run that is going on in this process."""
 
     tracker: RunTracker
-    trees: RecentMap[str, TraceTree] = field(default_factory=lambda: RecentMap(TREES_OF_A_RUN))
+    by_call_id: RecentMap[tuple[str | None, str], Node] = field(default_factory=lambda: RecentMap(_CALL_IDS))
     last_ns: int = 0
 
 
@@ -129,6 +134,30 @@ class LiveRuns:
         with self.lock:
             known = self._spans.pop(span.context.span_id)
         return known if known is not None else OpenSpan(span, raw_attributes(span), None, span.parent is not None)
+
+    def is_told_again(self, known: OpenSpan, node: Node, run: LiveRun) -> bool:
+        """Return whether a call that ends was told already, by a span inside it or one with its call id.
+
+        The ledger decides this for good, once it has seen all spans; here children have ended before their parents.
+        """
+        first = next((inner for inner in known.inside or () if agree(inner, node)), None)
+        if node.call_id is not None:
+            key = (node.tool, node.call_id)
+            other = run.by_call_id.get(key)
+            if first is None and other is not None and other.role is node.role and at_once(node, other):
+                first = other
+            run.by_call_id.put(key, first or node)
+        self.lies_inside(known, (first or node,))
+        return first is not None
+
+    def lies_inside(self, known: OpenSpan, calls: Sequence[Node]) -> None:
+        """Remember at the span above that these calls lie directly inside it."""
+        above = known.parent
+        if above is None or not calls:
+            return
+        if above.inside is None:
+            above.inside = []
+        above.inside.extend(calls[: _INSIDE - len(above.inside)])
 
     def run_of(self, known: OpenSpan, around: Surroundings, trace_id: str) -> LiveRun:
         """Return the run that a call belongs to.

@@ -18,7 +18,7 @@ from otel_processor.processor.border import never_raise
 from otel_processor.processor.live_runs import LiveRun, LiveRuns, OpenSpan, surroundings_of
 from otel_processor.processor.sdk_span import SDK_CALLS_ON_ENDING, value_length_limit, write_event, write_tags
 from otel_processor.runs.limits import without_cut_values
-from otel_processor.runs.trace_tree import Node, TraceTree
+from otel_processor.runs.trace_tree import Node
 
 if TYPE_CHECKING:
     from opentelemetry.context import Context
@@ -92,34 +92,30 @@ class LoopSpanProcessor(SpanProcessor):
             return
         known = self._live.end(span)
         reading = known.read_at_end()
-        context = span.context
-        trace_id, span_id = f"{context.trace_id:032x}", f"{context.span_id:016x}"
-        if self._on_reading is not None and reading.role is not Role.OTHER:
-            self._on_reading(trace_id, span_id, reading)
         if reading.role.is_call:
-            self._finish_call(known, span, reading, trace_id, span_id)
-        elif reading.role is Role.OTHER and known.parent is not None:
-            self._place_plain(span, reading, trace_id, span_id)
+            self._finish_call(known, span, reading)
+        elif reading.role is Role.OTHER:
+            if known.inside:
+                with self._live.lock:
+                    self._live.lies_inside(known, known.inside)
+        else:
+            self._hand_on(span, reading)
         if not known.has_parent:
-            self._finish_root(known, span, trace_id)
+            self._finish_root(known, span)
 
-    def _finish_call(self, known: OpenSpan, span: ReadableSpan, reading: Reading, trace_id: str, span_id: str) -> None:
-        node = _node(span, reading, span_id)
+    def _finish_call(self, known: OpenSpan, span: ReadableSpan, reading: Reading) -> None:
+        trace_id, span_id = self._hand_on(span, reading)
         limit = value_length_limit(span)
         was_cut = False
         if limit is not None:
             reading, was_cut = without_cut_values(reading, known.attributes, limit)
         around = surroundings_of(known)
+        node = Node.of(reading, span_id=span_id, parent_id=None, start_ns=span.start_time or 0, end_ns=span.end_time or 0)
         with self._live.lock:
             run = self._live.run_of(known, around, trace_id)
-            tree = run.trees.get(trace_id)
-            if tree is None:
-                tree = TraceTree()
-                run.trees.put(trace_id, tree)
-            told_by = tree.add(node).told_by
-            arguments = run.tracker.arguments_for(reading) if told_by is None else None
-        if told_by is not None:
-            return
+            if self._live.is_told_again(known, node, run):
+                return
+            arguments = run.tracker.arguments_for(reading)
         call = make_call(
             reading,
             trace_id=trace_id,
@@ -149,26 +145,25 @@ class LoopSpanProcessor(SpanProcessor):
         if self._on_alert is not None:
             self._on_alert(alert)
 
-    def _place_plain(self, span: ReadableSpan, reading: Reading, trace_id: str, span_id: str) -> None:
-        """A plain span may lie between two that tell the same call."""
-        with self._live.lock:
-            run = self._live.existing_run(trace_id)
-            tree = run.trees.get(trace_id) if run is not None else None
-            if tree is not None:
-                tree.add(_node(span, reading, span_id))
+    def _hand_on(self, span: ReadableSpan, reading: Reading) -> tuple[str, str]:
+        """Offer the reading to the exporter; return the span's trace id and span id in hex."""
+        context = span.context
+        trace_id, span_id = f"{context.trace_id:032x}", f"{context.span_id:016x}"
+        if self._on_reading is not None:
+            self._on_reading(trace_id, span_id, reading)
+        return trace_id, span_id
 
-    def _finish_root(self, known: OpenSpan, span: ReadableSpan, trace_id: str) -> None:
+    def _finish_root(self, known: OpenSpan, span: ReadableSpan) -> None:
         """The trace is over in this process: say on its root how the run ended, and let the run go.
 
         A run that the user declared may go on in another trace.
         """
         with self._live.lock:
             reading = known.read()
-            run = self._live.existing_run(reading.run_id or trace_id)
+            run = self._live.existing_run(reading.run_id or f"{span.context.trace_id:032x}")
             if run is None or reading.role.is_call:
                 return
             if reading.run_id:
-                run.trees.pop(trace_id)
                 run.tracker.finish(span.end_time or 0)
             else:
                 self._live.forget_run(run.tracker.run_id)
@@ -191,11 +186,6 @@ class LoopSpanProcessor(SpanProcessor):
             with self._live.lock:
                 self._examined.put(raw, evidence)
         return evidence
-
-
-def _node(span: ReadableSpan, reading: Reading, span_id: str) -> Node:
-    parent_id = f"{span.parent.span_id:016x}" if span.parent is not None else None
-    return Node.of(reading, span_id=span_id, parent_id=parent_id, start_ns=span.start_time or 0, end_ns=span.end_time or 0)
 
 
 def _tags(run: LiveRun, call: Call, outcome: CallOutcome) -> dict[str, Any]:

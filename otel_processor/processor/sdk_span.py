@@ -11,6 +11,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from opentelemetry.sdk.trace import Event, ReadableSpan, SpanProcessor
+from opentelemetry.trace import StatusCode
+
+_ERROR, _OK = StatusCode.ERROR, StatusCode.OK
 
 SDK_CALLS_ON_ENDING = hasattr(SpanProcessor, "_on_ending")
 """Older SDKs do not: there the tags are written in `on_end`, where only later processors see them."""
@@ -27,8 +30,9 @@ class SpanView:
         self.scope: str = scope.name if scope is not None else ""
         self.attributes: Mapping[str, Any] = raw_attributes(span)
         self.events: Sequence[Any] = span._events if len(span._events) else ()
-        self.status: str = span.status.status_code.name
-        self.status_message: str = span.status.description or ""
+        status = span.status
+        self.status: str = "ERROR" if status.status_code is _ERROR else "OK" if status.status_code is _OK else "UNSET"
+        self.status_message: str = status.description or ""
 
 
 def raw_attributes(span: ReadableSpan) -> Mapping[str, Any]:

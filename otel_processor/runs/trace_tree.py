@@ -203,10 +203,10 @@ class TraceTree:
     def _joined_by(self, node: Node, inside: Sequence[Node]) -> tuple[str, str] | None:
         """Return the calls inside and above a span that tell the same one now that it lies between them."""
         above = self._nearest_telling(node)
-        if above is None or (node.role is not Role.OTHER and not _agree(node, above)):
+        if above is None or (node.role is not Role.OTHER and not agree(node, above)):
             return None
-        told = inside if node.role is Role.OTHER else [inner for inner in inside if _agree(inner, node)][:1]
-        return next(((inner.span_id, above.span_id) for inner in told if _agree(inner, above)), None)
+        told = inside if node.role is Role.OTHER else [inner for inner in inside if agree(inner, node)][:1]
+        return next(((inner.span_id, above.span_id) for inner in told if agree(inner, above)), None)
 
     def _nearest_telling(self, node: Node) -> Node | None:
         """Return the nearest span above that is not a plain one."""
@@ -214,19 +214,19 @@ class TraceTree:
 
     def _same_call(self, node: Node, inside: Sequence[Node]) -> Node | None:
         for inner in inside:
-            if _agree(inner, node):
+            if agree(inner, node):
                 return inner
         above = self._nearest_telling(node)
-        if above is not None and _agree(above, node):
+        if above is not None and agree(above, node):
             return above
         if node.call_id is not None:
             other = self._by_call_id.get((node.role, node.tool, node.call_id))
-            if other is not None and _at_once(node, other):
+            if other is not None and at_once(node, other):
                 return other
         return None
 
 
-def _at_once(one: Node, other: Node) -> bool:
+def at_once(one: Node, other: Node) -> bool:
     """Return whether two spans with one id can be one call: tools that overlap, models of which one holds the other.
 
     A model call's id is its answer's, and there are servers that give every answer the same.
@@ -239,7 +239,8 @@ def _at_once(one: Node, other: Node) -> bool:
     return other.start_ns <= one.end_ns and one.start_ns <= other.end_ns
 
 
-def _agree(one: Node, other: Node) -> bool:
+def agree(one: Node, other: Node) -> bool:
+    """Return whether two spans of which one lies inside the other can tell the same call."""
     if one.role is not other.role or one.tool != other.tool:
         return False
     return one.call_id is None or other.call_id is None or one.call_id == other.call_id

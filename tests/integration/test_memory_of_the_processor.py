@@ -20,7 +20,7 @@ def processor(provider: TracerProvider, monkeypatch: pytest.MonkeyPatch) -> Loop
     """A processor that remembers little."""
     monkeypatch.setattr(live_runs, "OPEN_SPANS", 50)
     monkeypatch.setattr(live_runs, "LIVE_RUNS", 20)
-    monkeypatch.setattr(live_runs, "TREES_OF_A_RUN", 5)
+    monkeypatch.setattr(live_runs, "_CALL_IDS", 5)
     made = LoopSpanProcessor()
     provider.add_span_processor(made)
     return made
@@ -51,9 +51,21 @@ def test_finished_runs_are_let_go(provider: TracerProvider, processor: LoopSpanP
     assert len(processor._live._runs) == 0
 
 
-def test_a_long_conversation_keeps_few_traces(provider: TracerProvider, processor: LoopSpanProcessor) -> None:
+def test_a_long_conversation_keeps_few_call_ids(provider: TracerProvider, processor: LoopSpanProcessor) -> None:
     tracer = provider.get_tracer("agent")
     for number in range(40):
-        call_tool(tracer, "search", {"q": number}, f"hit {number}", more={"gen_ai.conversation.id": "c-1"})
+        more = {"gen_ai.conversation.id": "c-1", "gen_ai.tool.call.id": f"call-{number}"}
+        call_tool(tracer, "search", {"q": number}, f"hit {number}", more=more)
     (run,) = processor._live._runs.values()
-    assert len(run.trees) <= 5
+    assert 0 < len(run.by_call_id) <= 5
+
+
+def test_a_span_with_many_calls_inside_remembers_few(provider: TracerProvider, processor: LoopSpanProcessor) -> None:
+    tracer = provider.get_tracer("agent")
+    with tracer.start_as_current_span("execute_tool outer", attributes=tool_attributes("outer")) as outer:
+        for number in range(100):
+            call_tool(tracer, "search", {"q": number}, f"hit {number}")
+        inside = processor._live._spans.get(outer.get_span_context().span_id)
+        assert inside is not None
+        assert inside.inside is not None
+        assert len(inside.inside) <= 16

@@ -272,3 +272,42 @@ def test_our_tags_on_an_arriving_span_are_no_evidence() -> None:
     assert [call["loop.repeats"] for call in watched.tools()] == [1, 2]
     assert [call["loop.progress"] for call in watched.tools()] == [True, False]
     assert len(watched.tools()[0]["loop.signature"]) == 64
+
+
+def test_a_call_told_by_a_client_and_a_server_span_counts_once() -> None:
+    watched = Watched()
+    with agent(watched.tracer):
+        for _ in range(2):
+            client = tool_attributes("search", {"q": "cats"})
+            with (
+                watched.tracer.start_as_current_span("tools/call search", attributes=client) as outer,
+                watched.tracer.start_as_current_span("transport"),
+            ):
+                call_tool(watched.tracer, "search", {"q": "cats"}, "nothing")
+                outer.set_attribute("gen_ai.tool.call.result", "nothing")
+    assert watched.alerts == []
+    assert [call["loop.repeats"] for call in watched.tools() if "loop.repeats" in call] == [1, 2]
+
+
+def test_a_call_told_by_two_spans_side_by_side_counts_once_when_its_id_says_so() -> None:
+    watched = Watched()
+    with agent(watched.tracer):
+        for number in range(2):
+            more = {"gen_ai.tool.call.id": f"call-{number}"}
+            other = watched.tracer.start_span("search", attributes=tool_attributes("search", {"q": "cats"}, "nothing", more))
+            call_tool(watched.tracer, "search", {"q": "cats"}, "nothing", more=more)
+            other.end()
+    assert watched.alerts == []
+    assert [call["loop.repeats"] for call in watched.tools() if "loop.repeats" in call] == [1, 2]
+
+
+def test_a_tool_that_calls_itself_through_a_sub_agent_is_not_told_twice() -> None:
+    watched = Watched()
+    with agent(watched.tracer):
+        attributes = tool_attributes("delegate", {"to": "helper"})
+        with (
+            watched.tracer.start_as_current_span("execute_tool delegate", attributes=attributes),
+            agent(watched.tracer, "helper"),
+        ):
+            call_tool(watched.tracer, "delegate", {"to": "nobody"}, "refused")
+    assert sum("loop.signature" in call for call in watched.tools()) == 2
