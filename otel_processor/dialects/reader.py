@@ -39,7 +39,7 @@ from otel_processor.dialects.traceloop import TRACELOOP
 from otel_processor.dialects.values import decode, decode_structure, flag, word
 from otel_processor.dialects.vercel import VERCEL
 from otel_processor.dialects.voltagent import VOLTAGENT
-from otel_processor.dialects.wrappers import Unwrapped, unwrap_arguments, unwrap_result
+from otel_processor.dialects.wrappers import NOTHING_INSIDE, Unwrapped, unwrap_arguments, unwrap_result
 from otel_processor.model import NOTHING, Attributes, Reading, Role, SpanFacts
 
 if TYPE_CHECKING:
@@ -188,13 +188,13 @@ def _finish_call(found: Fields, role: Role) -> Unwrapped:
     if role is Role.TOOL:
         return _finish_tool(found)
     _finish_model(found)
-    return Unwrapped(None)
+    return NOTHING_INSIDE
 
 
 def _finish_tool(found: Fields) -> Unwrapped:
     arguments = _unwrapped_arguments(found.pop("arguments", None), found.get("tool"))
     raw = found.pop("result", None)
-    result = unwrap_result(decode_structure(raw))
+    result = NOTHING_INSIDE if raw is None else unwrap_result(decode_structure(raw))
     if arguments.value is not None:
         found["arguments"] = arguments.value
     if raw is not None:
@@ -208,7 +208,7 @@ def _finish_tool(found: Fields) -> Unwrapped:
 
 def _unwrapped_arguments(raw: Any, tool: str | None) -> Unwrapped:
     if raw is None or raw == "":
-        return Unwrapped(None)
+        return NOTHING_INSIDE
     value = decode(raw)
     if isinstance(value, str):
         # Some writers encode what was JSON already.

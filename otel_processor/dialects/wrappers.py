@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from otel_processor.dialects.values import decode_structure, word
 
@@ -22,6 +21,9 @@ _MCP_CALL: Final = frozenset({"tool_name", "arguments"})
 _GEMINI_CALL: Final = frozenset({"callId", "name", "args"})
 _FUNCTION_RESPONSE: Final = frozenset({"id", "name", "response"})
 _AGENTSCOPE_RESPONSE: Final = frozenset({"content", "state", "metadata", "id"})
+_WRAPPING: Final = frozenset({"kwargs", "input_str", "args", "arguments"})
+"""Every wrapper has at least one of these keys."""
+
 _LANGCHAIN_END: Final = frozenset({"output", "kwargs"})
 _LANGCHAIN_OBJECT: Final = frozenset({"lc", "type", "id", "kwargs"})
 _BLOCK_NOISE: Final = frozenset({"id", "created_at", "finished_at"})
@@ -37,8 +39,7 @@ _MESSAGE_TEXT_ID: Final = re.compile(r"""\btool_call_id='([^']*)'""")
 _MESSAGE_TEXT_FAILED: Final = re.compile(r"""\bstatus='error'""")
 
 
-@dataclass(frozen=True, slots=True)
-class Unwrapped:
+class Unwrapped(NamedTuple):
     """What was inside, and what the wrapper itself told."""
 
     value: Any
@@ -46,12 +47,15 @@ class Unwrapped:
     is_error: bool = False
 
 
+NOTHING_INSIDE: Final = Unwrapped(None)
+
+
 def unwrap_arguments(value: Any, tool: str | None) -> Unwrapped:
     """The arguments as the tool got them."""
     if isinstance(value, str) and value.startswith("{") and value.endswith("}"):
         # What is no JSON may be a Python dict that went through `str()`.
         value = _python_literal(value)
-    if not isinstance(value, dict):
+    if not isinstance(value, dict) or _WRAPPING.isdisjoint(value):
         return Unwrapped(value)
     return (
         _python_call(value) or _langchain_call(value) or _langchain_request(value) or _named_call(value, tool) or Unwrapped(value)

@@ -27,6 +27,9 @@ MAX_BYTES = 1 << 30
 _ABANDONED_SECONDS = 600.0
 
 _SUFFIX = ".batch.json"
+_TRIES = 100
+"""Times that the folder may be removed from under a batch that is being written."""
+
 _number = itertools.count()
 
 
@@ -51,11 +54,21 @@ def save(db: str | Path, batch: dict[str, Any]) -> Path:
         OSError: it cannot be written, or the spool is full.
     """
     folder = folder_of(db)
-    folder.mkdir(parents=True, exist_ok=True)
     content = ("{" + ",".join(f'"{name}":{dump(columns)}' for name, columns in batch.items()) + "}").encode()
-    used = sum(path.stat().st_size for path in pending(db))
+    used = sum(_size(path) for path in pending(db))
     if used + len(content) > MAX_BYTES:
         raise OSError(f"the spool {folder} holds {used >> 20} MiB already")
+    for _ in range(_TRIES):
+        try:
+            return _write_durably(folder, content)
+        except FileNotFoundError:
+            # Somebody took the last batch along and removed the empty folder just now.
+            continue
+    raise OSError(f"the spool {folder} is removed again and again")
+
+
+def _write_durably(folder: Path, content: bytes) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
     # Names sort by time; the process id and a counter keep them apart.
     final = folder / f"{time.time_ns():020d}-{os.getpid()}-{next(_number)}{_SUFFIX}"
     partial = final.with_suffix(".partial")
@@ -66,10 +79,19 @@ def save(db: str | Path, batch: dict[str, Any]) -> Path:
             os.fsync(file.fileno())
         partial.rename(final)
     except OSError:
-        partial.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            partial.unlink(missing_ok=True)
         raise
     _sync_folder(folder)
     return final
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        # It was taken along in this moment.
+        return 0
 
 
 def load(path: Path) -> dict[str, Any] | None:

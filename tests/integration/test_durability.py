@@ -257,3 +257,23 @@ def test_many_spooled_batches_are_folded_by_the_end(provider: TracerProvider, db
     installed.shutdown()
     assert spool.pending(db) == []
     assert value(db, "select count(*) from spans") == 102
+
+
+def test_a_batch_is_spooled_while_others_remove_the_empty_folder(db: Path) -> None:
+    """Whoever folds the last batch removes the folder, maybe just when another is about to write into it."""
+    stop = threading.Event()
+
+    def sweep() -> None:
+        while not stop.is_set():
+            spool.remove(spool.pending(db))
+
+    sweepers = [threading.Thread(target=sweep) for _ in range(2)]
+    for sweeper in sweepers:
+        sweeper.start()
+    try:
+        for _ in range(300):
+            spool.save(db, {"spans": {"trace_id": []}})
+    finally:
+        stop.set()
+        for sweeper in sweepers:
+            sweeper.join()
