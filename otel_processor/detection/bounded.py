@@ -26,6 +26,10 @@ class RecentMap(Generic[K, V]):
             self._entries.move_to_end(key)
         return value
 
+    def peek(self, key: K) -> V | None:
+        """Return the value without marking it as used, or None."""
+        return self._entries.get(key)
+
     def put(self, key: K, value: V) -> None:
         """Store the value as the most recent one and forget the oldest beyond the limit."""
         self._entries[key] = value

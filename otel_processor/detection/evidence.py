@@ -45,9 +45,7 @@ def make_call(
         examined: how to examine a result's text; a caller may remember what it examined before.
     """
     if reading.role is not Role.TOOL:
-        return Call(
-            trace_id=trace_id, span_id=span_id, kind=reading.role, agent=agent, start_ns=start_ns, end_ns=end_ns, reading=reading
-        )
+        return Call(trace_id, span_id, reading.role, agent, start_ns, end_ns, reading)
     tool = reading.tool or ""
     known_arguments = reading.arguments if reading.arguments is not None else arguments
     text = None if reading.result is None else result_text(reading.result)
@@ -57,20 +55,20 @@ def make_call(
     error_class: ErrorClass | None = None
     if reading.is_error:
         error_class = classify_error(reading.error_type, reading.error_message, text)
-    elif transient_in_body(reading.result):
+    elif type(reading.result) is dict and transient_in_body(reading.result):
         error_class = ErrorClass.TRANSIENT
     if evidence is None and text is not None and not result_was_cut:
         evidence = examined(text)
     return Call(
-        trace_id=trace_id,
-        span_id=span_id,
-        kind=Role.TOOL,
-        agent=agent,
-        start_ns=start_ns,
-        end_ns=end_ns,
-        reading=reading,
-        signature=signature or sign(tool, known_arguments, policy.volatile_keys),
-        evidence=evidence,
-        error_class=error_class,
-        effect=effect_of(tool, policy.effects),
+        trace_id,
+        span_id,
+        Role.TOOL,
+        agent,
+        start_ns,
+        end_ns,
+        reading,
+        signature or sign(tool, known_arguments, policy.volatile_keys),
+        evidence,
+        error_class,
+        effect_of(tool, policy.effects),
     )

@@ -11,7 +11,7 @@ from otel_processor.detection.canonical import NotCanonicalError, canonical_json
 from otel_processor.detection.masking import mask_volatile
 from otel_processor.model import ResultEvidence
 
-HEAD_CHARS, MIDDLE_CHARS, TAIL_CHARS = 1_024, 320, 512
+HEAD_CHARS, MIDDLE_CHARS, TAIL_CHARS = 768, 192, 384
 """Looked at closely in a long result: its head, two stretches a third and two thirds in, and its tail, where logs grow."""
 
 WHOLE_CHARS = HEAD_CHARS + 2 * MIDDLE_CHARS + TAIL_CHARS
@@ -39,7 +39,7 @@ def raw_hash(text: str) -> str:
 def examine(text: str, *, raw: str | None = None) -> ResultEvidence:
     """Reduce a result's text to what detection compares; a pure function of the text.
 
-    Of a text of over 2,176 characters four stretches are masked and sketched; the rest goes into the fingerprint by its
+    Of a text of over 1,536 characters four stretches are masked and sketched; the rest goes into the fingerprint by its
     length alone (to 64 characters), since it may hold volatile values nobody looked for. Looking at all of a 4 KB answer
     would cost more than everything else together.
 

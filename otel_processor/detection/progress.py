@@ -27,7 +27,7 @@ class Novelty:
         self._last_sketch: RecentMap[str, array[int]] = RecentMap(_SKETCHES)
         self._done: RecentSet[int] = RecentSet(_SIGNATURES)
 
-    def judge(self, call: Call, policy: Policy, *, is_first: bool, is_repeat: bool) -> bool | None:
+    def judge(self, call: Call, policy: Policy, *, is_repeat: bool) -> tuple[bool | None, bool]:
         """Say whether the call is progress (True), flat (False) or unknown (None), and remember what it brought.
 
         What the agent declared wins. An error is flat. A successful write of something not written before is progress
@@ -39,14 +39,23 @@ class Novelty:
         Args:
             call: the tool call.
             policy: the thresholds.
-            is_first: this agent has not made this very call with success before in the run (`is_first`).
-            is_repeat: it has made it since something changed.
+            is_repeat: this agent has made this very call since something changed.
+
+        Returns:
+            progress, and whether the agent had not made this very call with success before in the run.
         """
+        is_first = False
+        if call.signature is not None:
+            signature = _short(call.signature)
+            is_first = signature not in self._done
+            if is_first and not call.reading.is_error and call.error_class is None:
+                self._done.add_one(signature)
+        return self._judge(call, policy, is_first=is_first, is_repeat=is_repeat), is_first
+
+    def _judge(self, call: Call, policy: Policy, *, is_first: bool, is_repeat: bool) -> bool | None:
         was_said = call.evidence is None or _short(call.evidence.fingerprint) in self._fingerprints
         moved = self._brought_news(call, policy)
         failed = call.reading.is_error or call.error_class is not None
-        if is_first and call.signature is not None and not failed:
-            self._done.add_one(_short(call.signature))
         if call.reading.progress_declared is not None:
             return call.reading.progress_declared
         may_be_work = call.effect is Effect.UNKNOWN and call.signature is not None and not is_repeat
@@ -55,10 +64,6 @@ class Novelty:
         if is_first and call.effect is Effect.WRITE:
             return True
         return None if may_be_work and not moved else moved
-
-    def is_first(self, signature: str) -> bool:
-        """Return whether this agent has not made this very call with success before in the run."""
-        return _short(signature) not in self._done
 
     def _brought_news(self, call: Call, policy: Policy) -> bool | None:
         evidence = call.evidence

@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 from otel_processor.detection.bounded import RecentMap
 
 _SIGNATURES = 512
 _REMEMBERED = 8
 
 
-@dataclass(slots=True)
 class Repeats:
-    """One signature's count. Where it was called is the evidence of a verdict, the latest few places of it."""
+    """One signature's count. Where it was called is the evidence of a verdict, the latest few places of it.
 
-    count: int = 0
-    failures: int = 0
-    """Transient failures in a row."""
-    uncounted: int = 0
-    """Those of them that were tolerated; they count once there are too many."""
-    places: list[tuple[int, str]] = field(default_factory=list)
-    """(step, span id)"""
+    `failures` counts transient failures in a row, `uncounted` those of them that were tolerated: they count once there are
+    too many. `places` holds (step, span id).
+    """
+
+    __slots__ = ("count", "failures", "places", "uncounted")
+
+    def __init__(self, count: int = 0) -> None:
+        self.count = count
+        self.failures = 0
+        self.uncounted = 0
+        self.places: list[tuple[int, str]] = []
 
     def saw(self, step: int, span_id: str) -> None:
         """Count a call that met no transient failure: those before it are forgiven."""

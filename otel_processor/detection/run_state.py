@@ -104,8 +104,7 @@ class RunState:
     def _tool_call(self, agent: AgentState, call: Call) -> CallOutcome:
         signature = call.signature
         repeats = agent.repeats.find(signature)
-        is_first = signature is not None and agent.novelty.is_first(signature)
-        progress = agent.novelty.judge(call, self._policy, is_first=is_first, is_repeat=repeats is not None and repeats.count > 0)
+        progress, is_first = agent.novelty.judge(call, self._policy, is_repeat=repeats is not None and repeats.count > 0)
         failed_for_now = call.error_class is ErrorClass.TRANSIENT and call.reading.progress_declared is None
         failures = repeats.failures if repeats is not None else 0
         tolerated = failed_for_now and failures < self._policy.transient_tolerance
@@ -128,12 +127,14 @@ class RunState:
             resolved = self._resolve(call.agent)
         elif progress is False:
             agent.note_flat(call)
+        # Most calls are made once and say nothing of a loop.
+        may_be_told = progress is False or (progress is None and not tolerated and repeats is not None and repeats.count > 1)
         return CallOutcome(
             step=agent.step,
             progress=progress,
             repeats=None if repeats is None else max(repeats.count, 1),
             flat_steps=agent.streak,
-            verdicts=() if progress is True or tolerated else self._verdicts(agent, call, progress, repeats),
+            verdicts=self._verdicts(agent, call, progress, repeats) if may_be_told else (),
             standing=self._standing(),
             resolved=resolved,
         )

@@ -45,7 +45,7 @@ def sign(tool: str, arguments: Any, volatile_keys: frozenset[str] = frozenset())
     if arguments is None:
         return None
     value = parse_arguments(arguments) if isinstance(arguments, str) else arguments
-    if isinstance(value, Mapping):
+    if type(value) is dict or isinstance(value, Mapping):
         value = _meaningful(value, volatile_keys)
     try:
         text = fast_canonical_json({"name": tool, "arguments": value})

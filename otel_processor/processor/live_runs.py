@@ -6,13 +6,13 @@ import os
 import threading
 import weakref
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from otel_processor.detection.bounded import RecentMap
 from otel_processor.dialects import read_span
-from otel_processor.model import NOTHING, Reading
+from otel_processor.model import NOTHING, Reading, Role
 from otel_processor.processor.sdk_span import SpanView, raw_attributes
-from otel_processor.runs.trace_tree import Node, agree, at_once
+from otel_processor.runs.trace_tree import agree, at_once
 from otel_processor.runs.tracker import RunTracker
 
 if TYPE_CHECKING:
@@ -36,6 +36,16 @@ _CALL_IDS = 256
 """Call ids of a run that are remembered: a call told again is told soon."""
 
 
+class EndedCall(NamedTuple):
+    """What is remembered of a call, to tell whether another span tells it again."""
+
+    role: Role
+    tool: str | None
+    call_id: str | None
+    start_ns: int
+    end_ns: int
+
+
 @dataclass(slots=True)
 class OpenSpan:
     """A span between its start and its end."""
@@ -48,7 +58,7 @@ class OpenSpan:
     """It has a parent, be it in another process."""
     read_at: int = -1
     reading: Reading = NOTHING
-    inside: list[Node] | None = None
+    inside: list[EndedCall] | None = None
     """Calls that ended directly inside, with nothing but plain spans between: the span may tell one of them again."""
 
     def read(self) -> Reading:
@@ -68,8 +78,7 @@ class OpenSpan:
         return self.read()
 
 
-@dataclass(frozen=True, slots=True)
-class Surroundings:
+class Surroundings(NamedTuple):
     """What a span and the open spans above it say about where it belongs."""
 
     declared_run_id: str | None
@@ -105,7 +114,7 @@ class LiveRun:
     """A run that is going on in this process."""
 
     tracker: RunTracker
-    by_call_id: RecentMap[tuple[str | None, str], Node] = field(default_factory=lambda: RecentMap(_CALL_IDS))
+    by_call_id: RecentMap[tuple[str | None, str], EndedCall] = field(default_factory=lambda: RecentMap(_CALL_IDS))
     last_ns: int = 0
 
 
@@ -124,7 +133,7 @@ class LiveRuns:
         """Remember a span that starts."""
         above = span.parent
         with self.lock:
-            parent = self._spans.get(above.span_id) if above is not None else None
+            parent = self._spans.peek(above.span_id) if above is not None else None
             known = OpenSpan(span, raw_attributes(span), parent, above is not None)
             self._spans.put(span.context.span_id, known)
         return known
@@ -135,26 +144,26 @@ class LiveRuns:
             known = self._spans.pop(span.context.span_id)
         return known if known is not None else OpenSpan(span, raw_attributes(span), None, span.parent is not None)
 
-    def is_told_again(self, known: OpenSpan, node: Node, run: LiveRun) -> bool:
+    def is_told_again(self, known: OpenSpan, call: EndedCall, run: LiveRun) -> bool:
         """Return whether a call that ends was told already, by a span inside it or one with its call id.
 
         The ledger decides this for good, once it has seen all spans; here children have ended before their parents.
         """
-        first = next((inner for inner in known.inside or () if agree(inner, node)), None)
-        if node.call_id is not None:
-            key = (node.tool, node.call_id)
-            other = run.by_call_id.get(key)
-            if first is None and other is not None and other.role is node.role and at_once(node, other):
+        first = None
+        if known.inside:
+            first = next((inner for inner in known.inside if agree(inner, call)), None)
+        if call.call_id is not None:
+            key = (call.tool, call.call_id)
+            other = run.by_call_id.peek(key)
+            if first is None and other is not None and other.role is call.role and at_once(call, other):
                 first = other
-            run.by_call_id.put(key, first or node)
-        self.lies_inside(known, (first or node,))
+            run.by_call_id.put(key, first or call)
+        if known.parent is not None:
+            self.lies_inside(known.parent, (first or call,))
         return first is not None
 
-    def lies_inside(self, known: OpenSpan, calls: Sequence[Node]) -> None:
-        """Remember at the span above that these calls lie directly inside it."""
-        above = known.parent
-        if above is None or not calls:
-            return
+    def lies_inside(self, above: OpenSpan, calls: Sequence[EndedCall]) -> None:
+        """Remember at an open span that these calls lie directly inside it."""
         if above.inside is None:
             above.inside = []
         above.inside.extend(calls[: _INSIDE - len(above.inside)])

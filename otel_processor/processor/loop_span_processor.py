@@ -15,10 +15,9 @@ from otel_processor.dialects import names
 from otel_processor.model import Alert, Call, CallOutcome, Reading, ResultEvidence, Role, StopReason
 from otel_processor.policy import Policy
 from otel_processor.processor.border import never_raise
-from otel_processor.processor.live_runs import LiveRun, LiveRuns, OpenSpan, surroundings_of
+from otel_processor.processor.live_runs import EndedCall, LiveRun, LiveRuns, OpenSpan, surroundings_of
 from otel_processor.processor.sdk_span import SDK_CALLS_ON_ENDING, value_length_limit, write_event, write_tags
 from otel_processor.runs.limits import without_cut_values
-from otel_processor.runs.trace_tree import Node
 
 if TYPE_CHECKING:
     from opentelemetry.context import Context
@@ -95,9 +94,9 @@ class LoopSpanProcessor(SpanProcessor):
         if reading.role.is_call:
             self._finish_call(known, span, reading)
         elif reading.role is Role.OTHER:
-            if known.inside:
+            if known.inside and known.parent is not None:
                 with self._live.lock:
-                    self._live.lies_inside(known, known.inside)
+                    self._live.lies_inside(known.parent, known.inside)
         else:
             self._hand_on(span, reading)
         if not known.has_parent:
@@ -110,10 +109,11 @@ class LoopSpanProcessor(SpanProcessor):
         if limit is not None:
             reading, was_cut = without_cut_values(reading, known.attributes, limit)
         around = surroundings_of(known)
-        node = Node.of(reading, span_id=span_id, parent_id=None, start_ns=span.start_time or 0, end_ns=span.end_time or 0)
+        start_ns, end_ns = span.start_time or 0, span.end_time or 0
+        ended = EndedCall(reading.role, reading.tool, reading.call_id, start_ns, end_ns)
         with self._live.lock:
             run = self._live.run_of(known, around, trace_id)
-            if self._live.is_told_again(known, node, run):
+            if self._live.is_told_again(known, ended, run):
                 return
             arguments = run.tracker.arguments_for(reading)
         call = make_call(
@@ -121,15 +121,15 @@ class LoopSpanProcessor(SpanProcessor):
             trace_id=trace_id,
             span_id=span_id,
             agent=around.agent,
-            start_ns=node.start_ns,
-            end_ns=node.end_ns,
+            start_ns=start_ns,
+            end_ns=end_ns,
             policy=self._policy,
             arguments=arguments,
             result_was_cut=was_cut,
             examined=self._examine,
         )
         with self._live.lock:
-            run.last_ns = max(run.last_ns, node.end_ns)
+            run.last_ns = max(run.last_ns, end_ns)
             outcome, alerts, _ = run.tracker.observe(call, task=around.task)
         if reading.role is Role.TOOL:
             tags = _tags(run, call, outcome)
@@ -137,7 +137,7 @@ class LoopSpanProcessor(SpanProcessor):
                 tags[names.LOOP_RUN_DECLARED] = True
             write_tags(span, tags)
         for alert in alerts:
-            write_event(span, names.LOOP_ALERT_EVENT, _alert_attributes(alert), node.end_ns)
+            write_event(span, names.LOOP_ALERT_EVENT, _alert_attributes(alert), end_ns)
             self._tell(alert)
 
     @never_raise

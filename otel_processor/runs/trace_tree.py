@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from otel_processor.model import Reading, Role
 
@@ -12,6 +13,30 @@ _NODES = 20_000
 _DEPTH = 128
 _INNER = 16
 """Calls directly inside one span that are remembered until it comes."""
+
+
+class Told(Protocol):
+    """A span as one that may tell a call that another one tells too."""
+
+    @property
+    def role(self) -> Role:
+        """What the span is."""
+
+    @property
+    def tool(self) -> str | None:
+        """The tool that was called."""
+
+    @property
+    def call_id(self) -> str | None:
+        """The call's own id."""
+
+    @property
+    def start_ns(self) -> int:
+        """When it began."""
+
+    @property
+    def end_ns(self) -> int:
+        """When it ended."""
 
 
 @dataclass(slots=True)
@@ -226,7 +251,7 @@ class TraceTree:
         return None
 
 
-def at_once(one: Node, other: Node) -> bool:
+def at_once(one: Told, other: Told) -> bool:
     """Return whether two spans with one id can be one call: tools that overlap, models of which one holds the other.
 
     A model call's id is its answer's, and there are servers that give every answer the same.
@@ -239,7 +264,7 @@ def at_once(one: Node, other: Node) -> bool:
     return other.start_ns <= one.end_ns and one.start_ns <= other.end_ns
 
 
-def agree(one: Node, other: Node) -> bool:
+def agree(one: Told, other: Told) -> bool:
     """Return whether two spans of which one lies inside the other can tell the same call."""
     if one.role is not other.role or one.tool != other.tool:
         return False
