@@ -23,15 +23,15 @@ class Role(StrEnum):
     WORKFLOW = "workflow"
     OTHER = "other"
 
-    @property
-    def is_call(self) -> bool:
-        """Whether the span is a row of `calls`."""
-        return self is Role.TOOL or self is Role.MODEL
+    is_call: bool
+    """Whether the span is a row of `calls`."""
+    is_task_root: bool
+    """Whether the span can stand for a whole task."""
 
-    @property
-    def is_task_root(self) -> bool:
-        """Whether the span can stand for a whole task."""
-        return self is Role.AGENT or self is Role.WORKFLOW
+    def __init__(self, value: str) -> None:
+        # Plain attributes and not properties: every span asks several times.
+        self.is_call = value in {"tool", "model"}
+        self.is_task_root = value in {"agent", "workflow"}
 
 
 class EventFacts(Protocol):
