@@ -42,14 +42,15 @@ def number_of(value: object) -> float | None:
 
 
 def count(value: object) -> str:
-    """Write a count the short way: 999, 1.2k, 12.4M; a dash when it is not known."""
+    """Write a count the short way, in three digits: 999, 1.2k, 12.4M, 107k; a dash when it is not known."""
     number = number_of(value)
     if number is None:
         return NOTHING
-    # 999.95k would round to 1000.0k: the bound is where rounding reaches the next unit.
+    # 999.5k would round to 1000k: the bound is where rounding reaches the next unit.
     for size, unit in _UNITS:
-        if abs(number) >= size * 0.99995:
-            return f"{number / size:.1f}".removesuffix(".0") + unit
+        if abs(number) >= size * 0.9995 and abs(number) >= 1_000:
+            digits = 0 if abs(number) >= 99.95 * size else 1
+            return f"{number / size:.{digits}f}".removesuffix(".0") + unit
     return f"{number:.1f}".removesuffix(".0")
 
 
