@@ -85,6 +85,7 @@ def _add_usage(found: Fields, attributes: Attributes) -> None:
         "output_tokens": usage.get("output_tokens"),
         "cache_read_tokens": inside.get("cache_read"),
         "cache_write_tokens": inside.get("cache_creation"),
+        "cache_write_1h_tokens": inside.get("ephemeral_1h_input_tokens"),
         "reasoning_tokens": outside.get("reasoning"),
     }
     for name, value in counts.items():
