@@ -88,9 +88,7 @@ class Policy:
                 raise ConfigError(f"policy.effects[{tool!r}] is {effect!r}; use one of {', '.join(Effect)}")
         for model, prices in self.prices.items():
             _check_prices(model, prices)
-        for name, share in self.discounts.items():
-            if not _is_number(share) or not 0 <= share <= 1:
-                raise ConfigError(f"policy.discounts[{name!r}] is {share!r}; it must be a share from 0 to 1")
+        _check_discounts(self.discounts)
 
     @property
     def hash(self) -> str:
@@ -109,6 +107,12 @@ def _check_prices(model: str, prices: Mapping[str, float]) -> None:
             raise ConfigError(f"{place} has {kind!r}; use {', '.join(PRICED)}")
         if not _is_number(value) or not 0 <= value < math.inf:
             raise ConfigError(f"{place}[{kind!r}] is {value!r}; it must be a number of USD per million tokens, not below 0")
+
+
+def _check_discounts(discounts: Mapping[str, float]) -> None:
+    for name, share in discounts.items():
+        if not isinstance(name, str) or not _is_number(share) or not 0 <= share <= 1:
+            raise ConfigError(f"policy.discounts[{name!r}] is {share!r}; it must be a share from 0 to 1")
 
 
 def _as_json(value: object) -> object:

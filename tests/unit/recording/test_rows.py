@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from otel_processor.model import Alert, SpanEvent, SpanRecord, StopReason
 from otel_processor.policy import Policy
-from otel_processor.recording.bounds import MAX_VALUE_CHARS
 from otel_processor.pricing import Pricer
+from otel_processor.recording.bounds import MAX_VALUE_CHARS
 from otel_processor.recording.delta_rows import alert_columns, call_columns, run_columns, trace_columns
 from otel_processor.recording.preparing import VALUE_LIMIT, Batch, batch_of_columns, kept_evidence, prepare
 from otel_processor.recording.span_rows import append_row, spans_of_columns
@@ -212,7 +212,11 @@ def test_every_column_of_a_decision_has_a_value_for_each_row() -> None:
         agent_span("root", seconds=9),
     ]
     delta = decide(prepare(spans, Policy()).reads)
-    calls, runs, traces = call_columns(delta.calls, Pricer(Policy())), run_columns(delta.runs, "hash"), trace_columns(delta.traces)
+    calls, runs, traces = (
+        call_columns(delta.calls, Pricer(Policy())),
+        run_columns(delta.runs, "hash"),
+        trace_columns(delta.traces),
+    )
     assert list(calls) == list(CALLS.given)
     assert list(runs) == list(RUNS.given)
     assert calls["span_id"] == ["model", "call", "failed"]
