@@ -131,11 +131,19 @@ def test_no_name_raises_and_unknown_is_never_free(model: str, provider: str | No
 def test_agrees_with_the_list_s_own_arithmetic() -> None:
     genai_prices = pytest.importorskip("genai_prices")
     usage = genai_prices.Usage(
-        input_tokens=250_000, output_tokens=9_999, cache_read_tokens=77_777, cache_write_tokens=33_333, cache_write_1h_tokens=1_111
+        input_tokens=250_000,
+        output_tokens=9_999,
+        cache_read_tokens=77_777,
+        cache_write_tokens=33_333,
+        cache_write_1h_tokens=1_111,
     )
     from tests.unit.pricing.readings import JANUARY_2026
 
-    for model, provider in (("claude-sonnet-4-5", "anthropic"), ("claude-opus-4-5", "anthropic"), ("claude-sonnet-4-6", "google")):
+    for model, provider in (
+        ("claude-sonnet-4-5", "anthropic"),
+        ("claude-opus-4-5", "anthropic"),
+        ("claude-sonnet-4-6", "google"),
+    ):
         expected = genai_prices.calc_price(usage, model, provider_id=provider, genai_request_timestamp=JANUARY_2026).total_price
         reading = call(
             model,

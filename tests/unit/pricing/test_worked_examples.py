@@ -54,7 +54,9 @@ def test_gemini_up_to_200_thousand_tokens_of_input() -> None:
 
 def test_gemini_above_200_thousand_tokens_pays_more_for_all_of_them() -> None:
     # 2.50 input, 0.25 cached, 15 output. 150,000 x 2.50 + 100,000 x 0.25 + 10,000 x 15 = 0.375 + 0.025 + 0.15
-    reading = call("models/gemini-2.5-pro", "gcp.vertex_ai", input_tokens=250_000, cache_read_tokens=100_000, output_tokens=10_000)
+    reading = call(
+        "models/gemini-2.5-pro", "gcp.vertex_ai", input_tokens=250_000, cache_read_tokens=100_000, output_tokens=10_000
+    )
     assert usd(reading) == pytest.approx(0.55, abs=1e-12)
 
 
