@@ -90,7 +90,7 @@ def test_a_list_that_fails_costs_the_price_and_is_told_once(caplog: pytest.LogCa
         def find(self, *_: object) -> None:
             raise ValueError("no such entry")
 
-    pricer = Pricer(Policy(), lambda: Broken())  # type: ignore[arg-type, return-value]
+    pricer = Pricer(Policy(), Broken)  # type: ignore[arg-type]
     assert [pricer.price(call("gpt-4o"), 0) for _ in range(3)] == [None] * 3
     assert len(caplog.records) == 1
 
@@ -102,8 +102,8 @@ def test_times_that_no_calendar_has_are_unknown() -> None:
 
 @given(tokens=st.builds(Tokens, COUNTS, COUNTS, COUNTS, COUNTS, COUNTS, COUNTS), prices=st.lists(st.integers(0, 500), min_size=6))
 def test_a_cost_is_never_negative_and_grows_with_its_tokens(tokens: Tokens, prices: list[int]) -> None:
-    names = ("input", "output", "cache_read", "cache_write", "cache_write_1h", "reasoning")
-    rates = Rates(**{name: flat(price) for name, price in zip(names, prices, strict=False)})
+    full, output, read, write, long, reasoning = map(flat, prices[:6])
+    rates = Rates(input=full, output=output, cache_read=read, cache_write=write, cache_write_1h=long, reasoning=reasoning)
     if not tokens.agree:
         return
     one = rates.cost(tokens)
