@@ -55,7 +55,7 @@ class Pricer:
         """Return what a call cost, or None where nobody knows it. Never 0 for what is not known, and never raises."""
         if reading.cost_usd is not None:
             return Cost(reading.cost_usd, SPAN)
-        if reading.model is None or (tokens := Tokens.of(reading)) is None:
+        if reading.model is None or _is_undercounted(reading) or (tokens := Tokens.of(reading)) is None:
             return None
         try:
             source, at = self._find(reading.model, reading.provider, reading.service_tier)
@@ -93,6 +93,16 @@ class Pricer:
             if name is not None and (found := _by_name(self._discounts, name)) is not None:
                 return found
         return Fraction(0)
+
+
+def _is_undercounted(reading: Reading) -> bool:
+    """Whether the writer is known to leave out tokens that are paid for: any price of what is left would be too low.
+
+    Gemini CLI tells no thoughts, and AgentOps none of Anthropic's cached tokens (docs/tokens.md).
+    """
+    if reading.dialect == "gemini_cli":
+        return True
+    return reading.dialect == "agentops" and "claude" in (reading.model or "").lower()
 
 
 def _rates(prices: Mapping[str, float]) -> Rates:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime
 
 import pytest
 
+from tests.unit.dialects.spans import read
 from tests.unit.pricing.readings import call, cost, usd
 
 pytest.importorskip("genai_prices")
@@ -154,3 +156,80 @@ def test_a_service_tier_has_its_own_price_or_none(tier: str | None, dollars: flo
 )
 def test_what_the_list_does_not_price_has_no_cost(model: str | None, provider: str | None) -> None:
     assert cost(call(model, provider)) is None
+
+
+COUNTS = {"gen_ai.usage.input_tokens": 10_000, "gen_ai.usage.output_tokens": 1_000}
+
+
+def test_writers_that_leave_out_paid_tokens_have_no_cost() -> None:
+    # Gemini CLI tells no thoughts, AgentOps none of Anthropic's cached tokens.
+    gemini = read(
+        COUNTS
+        | {"gen_ai.operation.name": "llm_call", "gen_ai.request.model": "gemini-2.5-pro", "gen_ai.agent.name": "gemini-cli"},
+        name="llm_call",
+        scope="gemini-cli",
+    )
+    agentops = {"agentops.span.kind": "llm", "gen_ai.usage.prompt_tokens": 10_000, "gen_ai.usage.completion_tokens": 1_000}
+    claude = read(agentops | {"gen_ai.request.model": "claude-haiku-4-5", "gen_ai.system": "Anthropic"})
+    assert (gemini.dialect, gemini.input_tokens, cost(gemini)) == ("gemini_cli", 10_000, None)
+    assert (claude.dialect, claude.input_tokens, cost(claude)) == ("agentops", 10_000, None)
+    # gpt-4o: 10,000 x 2.50 + 1,000 x 10 = 0.025 + 0.01
+    assert usd(read(agentops | {"gen_ai.request.model": "gpt-4o", "gen_ai.system": "OpenAI"})) == pytest.approx(0.035, abs=1e-12)
+
+
+def test_a_span_s_service_tier_is_read() -> None:
+    # gpt-5 flex: 0.625 and 5. 10,000 x 0.625 + 1,000 x 5 = 0.00625 + 0.005
+    for key in ("openai.response.service_tier", "gen_ai.openai.response.service_tier"):
+        reading = read(COUNTS | {"gen_ai.operation.name": "chat", "gen_ai.response.model": "gpt-5", key: "flex"})
+        assert usd(reading, datetime(2026, 11, 15, tzinfo=UTC)) == pytest.approx(0.01125, abs=1e-12)
+
+
+def test_cache_writes_by_length_as_langchain_tells_them() -> None:
+    # As in the example with both lengths; the client tells 0 written in all, and each length apart.
+    usage = {
+        "input_tokens": 100_000,
+        "output_tokens": 10_000,
+        "input_token_details": {
+            "cache_read": 50_000,
+            "cache_creation": 0,
+            "ephemeral_5m_input_tokens": 20_000,
+            "ephemeral_1h_input_tokens": 10_000,
+        },
+    }
+    reading = read(
+        {
+            "langsmith.span.kind": "llm",
+            "langsmith.metadata.ls_provider": "anthropic",
+            "gen_ai.response.model": "claude-haiku-4-5",
+            "langsmith.metadata.usage_metadata": json.dumps(usage),
+        }
+    )
+    assert (reading.cache_write_tokens, reading.cache_write_1h_tokens) == (30_000, 10_000)
+    assert usd(reading) == pytest.approx(0.12, abs=1e-12)
+    buckets = {
+        "input": 20_000,
+        "input_cache_read": 50_000,
+        "input_ephemeral_5m_input_tokens": 20_000,
+        "input_ephemeral_1h_input_tokens": 10_000,
+        "output": 10_000,
+        "total": 110_000,
+    }
+    langfuse = read(
+        {
+            "langfuse.observation.type": "generation",
+            "langfuse.observation.model.name": "claude-haiku-4-5",
+            "langfuse.observation.usage_details": json.dumps(buckets),
+        }
+    )
+    assert (langfuse.input_tokens, langfuse.cache_write_tokens) == (100_000, 30_000)
+    assert usd(langfuse) == pytest.approx(0.12, abs=1e-12)
+
+
+def test_reasoning_that_is_counted_beside_the_output_is_paid_too() -> None:
+    # gemini-2.5-pro: 10,000 x 1.25 + (1,000 + 4,000) x 10 = 0.0125 + 0.05
+    reading = read(
+        COUNTS
+        | {"gen_ai.operation.name": "chat", "gen_ai.request.model": "gemini-2.5-pro", "gen_ai.usage.reasoning_tokens": 4_000}
+    )
+    assert reading.output_tokens == 5_000
+    assert usd(reading) == pytest.approx(0.0625, abs=1e-12)
