@@ -43,6 +43,7 @@ format: $(READY) ## put the code in shape
 
 bench: $(READY) ## what it costs the agent
 	$(BIN)/python benchmarks/overhead.py
+	$(BIN)/python benchmarks/dialects.py
 
 clean: ## remove what was built
 	rm -rf $(VENV) build dist out .pytest_cache .mypy_cache .ruff_cache .hypothesis

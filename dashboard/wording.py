@@ -54,6 +54,22 @@ def count(value: object) -> str:
     return f"{number:.1f}".removesuffix(".0")
 
 
+def dollars(value: object) -> str:
+    """Write an amount of money so that a small one is not nothing: $12.40, $0.0024; a dash when it is not known."""
+    amount = number_of(value)
+    if amount is None:
+        return NOTHING
+    if amount == 0 or amount >= 0.095:
+        return f"${amount:,.2f}"
+    return f"${amount:.4f}" if amount >= 0.00005 else "< $0.0001"
+
+
+def unpriced(calls: object) -> str:
+    """Say how many model calls a sum leaves out because their price is not known; nothing when it leaves out none."""
+    number = int(number_of(calls) or 0)
+    return f"{some(number, 'model call')} without a known price not counted." if number else ""
+
+
 def percent(part: object, whole: object) -> str:
     """Write a share in whole percent; a dash when it is not known."""
     of = number_of(whole)

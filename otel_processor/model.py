@@ -149,7 +149,11 @@ class Reading:
     """Reasoning tokens included."""
     cache_read_tokens: int | None = None
     cache_write_tokens: int | None = None
+    cache_write_1h_tokens: int | None = None
+    """The part of `cache_write_tokens` that is kept for an hour, which costs more; None: not told."""
     reasoning_tokens: int | None = None
+    service_tier: str | None = None
+    """The speed at which the provider answered, where it takes another price for it (`flex`, `priority`)."""
     cost_usd: float | None = None
     finish_reason: str | None = None
     text: str | None = None

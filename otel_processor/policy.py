@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, fields
 
 import orjson
 
 from otel_processor.errors import ConfigError
 from otel_processor.model import Effect
+
+PRICED = ("input", "output", "cache_read", "cache_write", "cache_write_1h")
+"""The kinds of tokens that a price of one's own can be given for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +57,13 @@ class Policy:
     effects: Mapping[str, str] = field(default_factory=dict)
     """Tool name → `read`, `write`, `poll` or `unknown`, where the name says it wrong."""
 
+    prices: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    """Model name, exact or with a trailing `*` → USD per million tokens: `input`, `output` and, where they differ from
+    `input`, `cache_read`, `cache_write`, `cache_write_1h`. Goes before the price list, not before what a span tells."""
+
+    discounts: Mapping[str, float] = field(default_factory=dict)
+    """Provider or model, exact or with a trailing `*` → share from 0 to 1 that is taken off the price list's price."""
+
     def __post_init__(self) -> None:
         for name in (
             "hard_loop_repeats",
@@ -75,9 +86,38 @@ class Policy:
         for tool, effect in self.effects.items():
             if effect not in list(Effect):
                 raise ConfigError(f"policy.effects[{tool!r}] is {effect!r}; use one of {', '.join(Effect)}")
+        for model, prices in self.prices.items():
+            _check_prices(model, prices)
+        _check_discounts(self.discounts)
 
     @property
     def hash(self) -> str:
         """Sixteen hex digits that are equal for equal policies; `runs.policy_hash`."""
-        values = {**asdict(self), "volatile_keys": sorted(self.volatile_keys), "effects": dict(sorted(self.effects.items()))}
-        return hashlib.sha256(orjson.dumps(values, option=orjson.OPT_SORT_KEYS)).hexdigest()[:16]
+        values = {item.name: getattr(self, item.name) for item in fields(self)}
+        return hashlib.sha256(orjson.dumps(values, default=_as_json, option=orjson.OPT_SORT_KEYS)).hexdigest()[:16]
+
+
+def _check_prices(model: str, prices: Mapping[str, float]) -> None:
+    """Raise where a model's prices are not what the price of a call can be worked out from."""
+    place = f"policy.prices[{model!r}]"
+    if not isinstance(model, str) or not isinstance(prices, Mapping) or not {"input", "output"} <= prices.keys():
+        raise ConfigError(f"{place} is {prices!r}; give at least input and output, in USD per million tokens")
+    for kind, value in prices.items():
+        if kind not in PRICED:
+            raise ConfigError(f"{place} has {kind!r}; use {', '.join(PRICED)}")
+        if not _is_number(value) or not 0 <= value < math.inf:
+            raise ConfigError(f"{place}[{kind!r}] is {value!r}; it must be a number of USD per million tokens, not below 0")
+
+
+def _check_discounts(discounts: Mapping[str, float]) -> None:
+    for name, share in discounts.items():
+        if not isinstance(name, str) or not _is_number(share) or not 0 <= share <= 1:
+            raise ConfigError(f"policy.discounts[{name!r}] is {share!r}; it must be a share from 0 to 1")
+
+
+def _as_json(value: object) -> object:
+    return dict(value) if isinstance(value, Mapping) else sorted(value)  # type: ignore[call-overload]
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from dashboard.wording import NOTHING, count, number_of, percent, some
+from dashboard.wording import NOTHING, count, dollars, percent, some, unpriced
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -17,7 +17,6 @@ def show(totals: pd.DataFrame) -> None:
     row = totals.iloc[0]
     unreported = int(row["runs_without_usage"])
     usage = f" {some(unreported, 'run')} reported no usage and count for nothing here." if unreported else ""
-    cost = number_of(row["cost_usd"])
     with st.container(horizontal=True, gap="small"):
         _number("Runs", count(row["runs"]), "Runs of which something was seen in the chosen period.")
         _number("Running", count(row["running"]), "Runs that have not ended.")
@@ -32,7 +31,13 @@ def show(totals: pd.DataFrame) -> None:
             _with_share(row["wasted_tokens"], row["tokens"]),
             f"Tokens of steps in which no tool call brought anything new.{usage}",
         )
-        _number("Cost", NOTHING if cost is None else f"${cost:,.2f}", "As the model calls report it; a dash when none does.")
+        _number(
+            "Cost",
+            dollars(row["cost_usd"]),
+            "As the model calls report it, else by your prices or the price list; a dash when nobody knows.",
+        )
+    if left_out := unpriced(row["unpriced_calls"]):
+        st.caption(f"Cost: {left_out}")
 
 
 def _with_share(part: object, whole: object) -> str:

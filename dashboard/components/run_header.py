@@ -8,7 +8,7 @@ import streamlit as st
 
 from dashboard import theme
 from dashboard.viewer import time_text
-from dashboard.wording import count, duration, inert, percent, text_of
+from dashboard.wording import count, dollars, duration, inert, percent, text_of, unpriced
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,10 +25,13 @@ def show(header: pd.DataFrame) -> None:
         "Repeated calls": percent(row["repeated_signature_rate"], 1),
         "Tokens": count(row["tokens"]),
         "Wasted tokens": count(row["wasted_tokens"]),
+        "Cost": dollars(row["cost_usd"]),
     }
     with st.container(horizontal=True, gap="small"):
         for label, value in numbers.items():
             st.metric(label, value, width=164, border=True)
+    if left_out := unpriced(row["unpriced_calls"]):
+        st.caption(f"Cost: {left_out}")
 
 
 def _words(row: pd.Series[Any]) -> None:

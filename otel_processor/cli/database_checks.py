@@ -7,6 +7,7 @@ import shutil
 from typing import TYPE_CHECKING, Any
 
 from otel_processor.cli.checks import Check, ok, problem, warning
+from otel_processor.cli.cost_checks import look_at_costs
 from otel_processor.errors import OtelProcessorError, StoreBusyError
 
 if TYPE_CHECKING:
@@ -133,6 +134,7 @@ def _inside(db: Path) -> Iterator[Check]:
         yield schema
         if schema.state == "ok":
             yield from _content(connection)
+            yield from look_at_costs(connection)
             yield from _writers(connection)
     except duckdb.Error as error:
         sentence = str(error).strip().splitlines()[0]

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 _EXTRAS = {
     "dashboard": ("streamlit", "plotly", "pyarrow"),
+    "cost": ("genai-prices",),
     "otlp": ("opentelemetry-exporter-otlp",),
     "auto": ("opentelemetry-distro",),
     "demo": ("pydantic-ai-slim",),

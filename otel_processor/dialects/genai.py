@@ -86,7 +86,12 @@ _TABLES: Final = {
     Role.TOOL: Table.of(words=_TOOL_WORDS | _AGENT | _CONVERSATION),
     # What the provider calls its answer: two instrumentations of one call agree on it.
     Role.MODEL: Table.of(
-        words=_MODEL_WORDS | {"call_id": (names.RESPONSE_ID,)} | _AGENT | _CONVERSATION, counts=COUNTS, amounts=_COST
+        words=_MODEL_WORDS
+        | {"call_id": (names.RESPONSE_ID,), "service_tier": (names.OPENAI_SERVICE_TIER, names.OPENAI_SERVICE_TIER_OLD)}
+        | _AGENT
+        | _CONVERSATION,
+        counts=COUNTS,
+        amounts=_COST,
     ),
     Role.AGENT: Table.of(words=_MODEL_WORDS | _AGENT | _CONVERSATION, counts=_TOTALS, amounts=_COST),
     Role.WORKFLOW: Table.of(words=_MODEL_WORDS | _WORKFLOW | _CONVERSATION, counts=_TOTALS, amounts=_COST),

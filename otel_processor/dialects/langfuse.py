@@ -25,6 +25,9 @@ _OUTPUT: Final = ("output", "output_tokens", "completion_tokens")
 _TOTAL: Final = ("total", "total_tokens")
 _CACHE_READ: Final = ("input_cache_read", "input_cached_tokens", "cache_read_input_tokens", "input_cache_read_tokens")
 _CACHE_WRITE: Final = ("input_cache_creation", "cache_creation_input_tokens", "input_cache_write", "input_cache_creation_tokens")
+_CACHE_WRITE_5M: Final = ("input_ephemeral_5m_input_tokens",)
+_CACHE_WRITE_1H: Final = ("input_ephemeral_1h_input_tokens",)
+_TIERS: Final = ("priority", "flex")
 _REASONING: Final = ("output_reasoning", "output_reasoning_tokens", "reasoning_tokens")
 _INPUT_DETAILS: Final = ("prompt_tokens_details", "input_tokens_details")
 _OUTPUT_DETAILS: Final = ("completion_tokens_details", "output_tokens_details")
@@ -90,14 +93,19 @@ def _counts(usage: Mapping[str, Any]) -> Fields:
         both = missing >= beside_input + beside_output
         apart_in, apart_out = both or missing == beside_input, both or missing == beside_output
     inside, outside = _details(usage, _INPUT_DETAILS), _details(usage, _OUTPUT_DETAILS)
+    short, long = _first(usage, _CACHE_WRITE_5M), _first(usage, _CACHE_WRITE_1H)
+    written = [number for number in (_first(usage, _CACHE_WRITE), short, long) if number is not None]
     counts = {
         "input_tokens": tokens + beside_input if tokens is not None and apart_in else tokens,
         "output_tokens": output + beside_output if output is not None and apart_out else output,
         "cache_read_tokens": _first(usage, _CACHE_READ) or count(inside.get("cached_tokens")),
-        "cache_write_tokens": _first(usage, _CACHE_WRITE),
+        "cache_write_tokens": sum(written) if written else None,
+        "cache_write_1h_tokens": long,
         "reasoning_tokens": _first(usage, _REASONING) or count(outside.get("reasoning_tokens")),
     }
-    return {name: value for name, value in counts.items() if value is not None}
+    found: Fields = {name: value for name, value in counts.items() if value is not None}
+    tier = next((name for name in _TIERS if count(usage.get(f"input_{name}"))), None)
+    return found | {"service_tier": tier} if tier else found
 
 
 def _apart(usage: Mapping[str, Any], prefix: str, totals: tuple[str, ...], more: tuple[str, ...]) -> int:

@@ -1,6 +1,7 @@
 """LangSmith's OpenTelemetry export, which tells LangChain runs partly by the GenAI conventions.
 
-Source: PyPI `langsmith` `_internal/otel/_otel_exporter.py`; usage as in `langchain_core.messages.ai.UsageMetadata`.
+Source: PyPI `langsmith` `_internal/otel/_otel_exporter.py`; usage as in `langchain_core.messages.ai.UsageMetadata`,
+filled in by `langchain_anthropic` and `langchain_openai` (`_create_usage_metadata`).
 What it writes by the conventions (tool name, call id, prompt and completion) is read there.
 """
 
@@ -18,6 +19,9 @@ from otel_processor.model import Attributes, Role, SpanFacts
 
 # A `prompt` run is the rendering of a template, although the writer gives it the operation `chat`.
 _ROLES: Final = {"llm": Role.MODEL, "tool": Role.TOOL}
+
+_TIERS: Final = ("priority", "flex")
+_CACHE_WRITES: Final = ("ephemeral_5m_input_tokens", "ephemeral_1h_input_tokens")
 
 _WHO: Final = {
     "agent": (names.LANGSMITH_AGENT_NAME,),
@@ -80,16 +84,24 @@ def _add_usage(found: Fields, attributes: Attributes) -> None:
     usage = object_in(attributes.get(names.LANGSMITH_USAGE))
     inside = object_in(usage.get("input_token_details")) or _details(attributes.get(names.LANGSMITH_INPUT_DETAILS))
     outside = object_in(usage.get("output_token_details")) or _details(attributes.get(names.LANGSMITH_OUTPUT_DETAILS))
+    # LangChain's OpenAI client puts another price's name before the details, and before what they leave of the input.
+    tier = next((name for name in _TIERS if name in inside), None)
+    prefix = f"{tier}_" if tier else ""
+    kept = [count(inside.get(name)) for name in ("cache_creation", *_CACHE_WRITES)]
     counts: dict[str, Any] = {
         "input_tokens": usage.get("input_tokens"),
         "output_tokens": usage.get("output_tokens"),
-        "cache_read_tokens": inside.get("cache_read"),
-        "cache_write_tokens": inside.get("cache_creation"),
-        "reasoning_tokens": outside.get("reasoning"),
+        "cache_read_tokens": inside.get(f"{prefix}cache_read"),
+        # Its Anthropic client tells 0 for all once it tells them by how long they are kept.
+        "cache_write_tokens": None if kept == [None] * len(kept) else sum(number or 0 for number in kept),
+        "cache_write_1h_tokens": inside.get(_CACHE_WRITES[1]),
+        "reasoning_tokens": outside.get(f"{prefix}reasoning"),
     }
     for name, value in counts.items():
         if (number := count(value)) is not None:
             found[name] = number
+    if tier:
+        found["service_tier"] = tier
     if (cost := amount(usage.get("total_cost"))) is not None:
         found["cost_usd"] = cost
 

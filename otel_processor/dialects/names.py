@@ -78,6 +78,8 @@ REASONING_TOKENS: Final = "gen_ai.usage.reasoning.output_tokens"
 REASONING_TOKENS_FLAT: Final = "gen_ai.usage.reasoning_tokens"
 REASONING_TOKENS_DETAIL: Final = "gen_ai.usage.details.reasoning_tokens"
 OUTPUT_TOKENS_REASONING: Final = "gen_ai.usage.output_tokens.reasoning"
+OPENAI_SERVICE_TIER: Final = "openai.response.service_tier"
+OPENAI_SERVICE_TIER_OLD: Final = "gen_ai.openai.response.service_tier"
 USAGE_COST: Final = "gen_ai.usage.cost"
 USAGE_TOTAL_COST: Final = "gen_ai.usage.total_cost"
 

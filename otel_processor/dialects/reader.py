@@ -218,6 +218,7 @@ def _unwrapped_arguments(raw: Any, tool: str | None) -> Unwrapped:
 
 def _finish_model(found: Fields) -> None:
     _include_cached(found)
+    _include_reasoning(found)
     reason = first_reason(found.pop("finish_reason", None))
     if reason is None:
         return
@@ -231,6 +232,13 @@ def _include_cached(found: Fields) -> None:
     cached = (found.get("cache_read_tokens") or 0) + (found.get("cache_write_tokens") or 0)
     if tokens is not None and cached > tokens:
         found["input_tokens"] = tokens + cached
+
+
+def _include_reasoning(found: Fields) -> None:
+    """Output can only be smaller than its reasoning when the writer counts that apart, as Gemini does."""
+    tokens, reasoning = found.get("output_tokens"), found.get("reasoning_tokens")
+    if tokens is not None and reasoning is not None and reasoning > tokens:
+        found["output_tokens"] = tokens + reasoning
 
 
 def _name_of_root(name: str) -> str:

@@ -136,8 +136,10 @@ def _guarded(dialect: Dialect) -> Dialect:
     )
 
 
-_COUNTS: Final = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens", "reasoning_tokens")
-_WORDS: Final = ("agent", "conversation_id", "tool", "call_id", "model", "provider")
+_COUNTS: Final = (
+    "input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens", "cache_write_1h_tokens", "reasoning_tokens",
+)  # fmt: skip
+_WORDS: Final = ("agent", "conversation_id", "tool", "call_id", "model", "provider", "service_tier")
 
 
 def _text(value: Any) -> str | None:

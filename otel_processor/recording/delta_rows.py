@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from otel_processor.detection.fingerprint import result_text
 from otel_processor.model import Alert, Role
+from otel_processor.pricing import Pricer
 from otel_processor.recording.bounds import MAX_VALUE_CHARS, json_text
 from otel_processor.recording.preparing import evidence_text
 from otel_processor.runs.records import RecordedCall, RunSummary, TraceRun
@@ -15,12 +16,14 @@ _MAX_TEXT_CHARS = 4_096
 _MAX_INT = (1 << 63) - 1
 
 
-def call_columns(calls: Iterable[RecordedCall]) -> Columns:
-    """Return the rows of `call_rows`."""
+def call_columns(calls: Iterable[RecordedCall], pricer: Pricer) -> Columns:
+    """Return the rows of `call_rows`, each with what it cost as far as that is known."""
     columns = CALLS.empty()
     for recorded in calls:
         call, outcome, reading = recorded.call, recorded.outcome, recorded.call.reading
         is_tool = call.kind is Role.TOOL
+        # Here and nowhere before: two spans that tell one call are put together by now, and it has one price.
+        cost = pricer.price(reading, call.start_ns)
         row = {
             "trace_id": call.trace_id,
             "span_id": call.span_id,
@@ -48,7 +51,8 @@ def call_columns(calls: Iterable[RecordedCall]) -> Columns:
             "cache_read_tokens": _integer(reading.cache_read_tokens),
             "cache_write_tokens": _integer(reading.cache_write_tokens),
             "reasoning_tokens": _integer(reading.reasoning_tokens),
-            "cost_usd": reading.cost_usd,
+            "cost_usd": cost.usd if cost else None,
+            "cost_source": cost.source if cost else None,
             "finish_reason": _short(reading.finish_reason),
             "start_ns": _nanoseconds(call.start_ns),
             "end_unix_nano": _nanoseconds(call.end_ns),
@@ -78,6 +82,9 @@ def run_columns(runs: Iterable[RunSummary], policy_hash: str) -> Columns:
             "flagged_reason": run.flagged_reason,
             "policy_hash": policy_hash,
             "status": run.status,
+            "root_input_tokens": None,
+            "root_output_tokens": None,
+            "root_cost_usd": None,
         }
         for name, values in columns.items():
             values.append(row[name])

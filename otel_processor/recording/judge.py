@@ -6,7 +6,9 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from otel_processor.detection.bounded import RecentMap
+from otel_processor.model import Role
 from otel_processor.policy import Policy
+from otel_processor.pricing import Pricer
 from otel_processor.recording import writing
 from otel_processor.recording.preparing import Batch, batch_of_columns
 from otel_processor.runs.ledger import Ledger
@@ -28,10 +30,18 @@ class Judge:
     def __init__(self, policy: Policy) -> None:
         self._policy = policy
         self._policy_hash = policy.hash
+        self._pricer = Pricer(policy)
+        self._is_ready = False
         self._connection: duckdb.DuckDBPyConnection | None = None
         self._being_replaced: set[str] = set()
         self._ledger = Ledger(policy, self._lookup_conversation)
         self._distrust()
+
+    def get_ready(self, batch: Batch) -> None:
+        """Load what deciding about these spans takes, while nobody waits for the database."""
+        if not self._is_ready and any(read.reading.role is Role.MODEL for read in batch.reads):
+            self._pricer.get_ready()
+            self._is_ready = True
 
     def forget(self, trace_ids: set[str]) -> None:
         """Forget what was decided about these traces: it was not committed."""
@@ -50,11 +60,11 @@ class Judge:
             behind = self._not_remembered(connection, new)
             delta = self._ledger.apply(read for read in new.reads if read.span.trace_id not in behind)
             stale = delta.stale_traces | behind | self._joined(connection, set(new.columns["trace_id"]) - behind)
-            writing.write_delta(connection, without_traces(delta, stale) if stale else delta, self._policy_hash)
+            writing.write_delta(connection, without_traces(delta, stale) if stale else delta, self._policy_hash, self._pricer)
             if stale:
                 traces, runs, delta = self._decided_anew(connection, stale, new)
                 writing.remove_rows(connection, traces, runs)
-                writing.write_delta(connection, delta, self._policy_hash)
+                writing.write_delta(connection, delta, self._policy_hash, self._pricer)
         finally:
             self._connection = None
 

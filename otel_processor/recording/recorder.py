@@ -77,6 +77,7 @@ class Recorder:
         """
         try:
             batch = prepare(spans, self._policy, readings)
+            self._judge.get_ready(batch)
             with self._lock:
                 self._writer.count(cut=batch.cut, dropped=batch.unusable)
                 return self._store(batch, timeout_seconds) and not batch.unusable

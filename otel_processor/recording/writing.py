@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from otel_processor.model import Action, Alert
+from otel_processor.pricing import Pricer
 from otel_processor.recording.delta_rows import alert_columns, call_columns, run_columns, trace_columns
 from otel_processor.recording.preparing import Batch, kept_evidence
 from otel_processor.runs.records import Delta, KeptEvidence, Resolution, RunSummary
@@ -104,9 +105,9 @@ def remove_rows(connection: duckdb.DuckDBPyConnection, trace_ids: set[str], run_
     connection.execute(f"delete from run_rows where run_id in ({_member})", {"ids": _list(run_ids)})
 
 
-def write_delta(connection: duckdb.DuckDBPyConnection, delta: Delta, policy_hash: str) -> None:
+def write_delta(connection: duckdb.DuckDBPyConnection, delta: Delta, policy_hash: str, pricer: Pricer) -> None:
     """Write calls, runs, traces and alerts."""
-    CALLS.insert(connection, call_columns(delta.calls))
+    CALLS.insert(connection, call_columns(delta.calls, pricer))
     for trace_id, agent in delta.named_agents:
         connection.execute(
             "update call_rows set agent = $agent where trace_id = $trace_id and agent is null",

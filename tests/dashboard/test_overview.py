@@ -101,6 +101,15 @@ def test_the_headline_counts_runs_and_tokens(seeded_db: Path) -> None:
     assert shown["Cost"] == "-"
 
 
+def test_cost_is_shown_with_what_it_leaves_out(seeded_db: Path) -> None:
+    with Database(seeded_db).write(timeout_seconds=10) as connection:
+        priced = "select trace_id, min(span_id) from call_rows where kind = 'model' and trace_id = $run group by all"
+        connection.execute(f"update call_rows set cost_usd = 12.4 where (trace_id, span_id) in ({priced})", {"run": seed.HEALTHY})
+    page = overview()
+    assert metrics(page)["Cost"] == "$12.40"
+    assert "model calls without a known price not counted" in texts(page)
+
+
 def test_every_chart_says_what_it_counts(seeded_db: Path) -> None:
     page = overview()
     assert len(page.get("plotly_chart")) == 4

@@ -27,7 +27,7 @@ QUERIES: dict[str, tuple[Row, str]] = {
     ),
     "run_totals": (
         {"hours": None},
-        "runs running flagged runs_without_usage tokens wasted_tokens cost_usd wasted_cost_usd runs_ever",
+        "runs running flagged runs_without_usage tokens wasted_tokens cost_usd wasted_cost_usd unpriced_calls runs_ever",
     ),
     "stop_reasons": ({"hours": 24, "limit": 10}, "stop_reason flagged runs runs_with_reason"),
     "streak_lengths": ({"hours": None, "cap": 20}, "streak flagged runs"),
@@ -50,8 +50,8 @@ QUERIES: dict[str, tuple[Row, str]] = {
         {"run_id": RUN},
         (
             "run_id task task_type agent service started_at ended_at last_seen_at steps tool_calls model_calls failed_tool_calls "
-            "flat_steps longest_flat_streak repeated_signature_rate tokens wasted_tokens cost_usd stop_reason flagged_reason "
-            "status last_step"
+            "flat_steps longest_flat_streak repeated_signature_rate tokens wasted_tokens cost_usd wasted_cost_usd "
+            "unpriced_calls stop_reason flagged_reason status last_step"
         ),
     ),
     "run_calls": (

@@ -77,3 +77,16 @@ def test_characters_that_act_are_shown_and_do_not_act() -> None:
 def test_long_text_is_cut_to_a_line() -> None:
     assert wording.short("a\nb", 10) == "a b"
     assert wording.short("x" * 20, 10) == "x" * 9 + "…"
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(None, "-"), (0.0, "$0.00"), (0.00001, "< $0.0001"), (0.0024, "$0.0024"), (0.1, "$0.10"), (1234.5, "$1,234.50")],
+)
+def test_small_amounts_of_money_are_not_nothing(value: object, text: str) -> None:
+    assert wording.dollars(value) == text
+
+
+def test_calls_without_a_price_are_told_and_none_is_not() -> None:
+    assert wording.unpriced(0) == wording.unpriced(None) == ""
+    assert wording.unpriced(1) == "1 model call without a known price not counted."

@@ -6,7 +6,19 @@ import pytest
 
 from tests.integration import processes
 
-HEAVY = ("duckdb", "pyarrow", "streamlit", "plotly", "opentelemetry", "orjson", "click", "pandas", "numpy")
+HEAVY = (
+    "duckdb",
+    "pyarrow",
+    "streamlit",
+    "plotly",
+    "opentelemetry",
+    "orjson",
+    "click",
+    "pandas",
+    "numpy",
+    "genai_prices",
+    "pydantic",
+)
 
 _LOADED = """
 import sys
@@ -33,7 +45,7 @@ def test_the_processor_does_not_load_the_database(statement: str) -> None:
 
 @pytest.mark.parametrize("statement", ["import otel_processor.instrumentation", "import otel_processor.auto"])
 def test_the_entry_points_load_the_database_only_when_it_is_written(statement: str) -> None:
-    assert loaded(statement).isdisjoint({"duckdb", "pyarrow", "streamlit", "plotly", "grpc", "click"})
+    assert loaded(statement).isdisjoint({"duckdb", "pyarrow", "streamlit", "plotly", "grpc", "click", "genai_prices"})
 
 
 def test_every_public_name_can_be_used() -> None:

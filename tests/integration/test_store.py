@@ -25,9 +25,10 @@ RELATIONS = {
         service scope attributes events resource links received_at""",
     "calls": """run_id trace_id span_id step kind agent tool arguments result is_error error_class signature fingerprint progress
         repeats flat_steps effect model provider input_tokens output_tokens cache_read_tokens cache_write_tokens reasoning_tokens
-        cost_usd finish_reason started_at ended_at dialect""",
+        cost_usd cost_source finish_reason started_at ended_at dialect""",
     "runs": """run_id task task_type agent service started_at ended_at steps tool_calls flat_steps longest_flat_streak
-        repeated_signature_rate tokens cost_usd wasted_tokens wasted_cost_usd stop_reason flagged_reason policy_hash status""",
+        repeated_signature_rate tokens cost_usd unpriced_calls calls_without_usage wasted_tokens wasted_cost_usd stop_reason
+        flagged_reason policy_hash status""",
     "trace_runs": "trace_id run_id decided_by",
     "alerts": """alert_id run_id trace_id span_id at pattern severity action stop_reason message evidence resolved_at""",
     "steps_per_task": "task runs avg_steps median_steps p95_steps max_steps",
@@ -35,7 +36,9 @@ RELATIONS = {
     "no_progress_steps": "run_id task step flat_streak tools started_at ended_at",
     "stop_reason_distribution": "stop_reason flagged_reason runs share",
     "tokens_per_task": """task runs runs_without_usage input_tokens output_tokens tokens median_tokens_per_run max_tokens_per_run
-        wasted_tokens cost_usd""",
+        wasted_tokens cost_usd wasted_cost_usd unpriced_calls calls_without_usage""",
+    "cost_reconciliation": """run_id task model_calls input_tokens output_tokens cost_usd root_input_tokens root_output_tokens
+        root_cost_usd input_difference output_difference cost_difference unpriced_calls calls_without_usage verdict""",
     "flat_streaks": "run_id task agent streak last_step ended_at still_open",
 }
 """What users' SQL relies on: these columns stay."""

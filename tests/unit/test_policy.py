@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -24,6 +25,15 @@ from otel_processor.policy import Policy
         ({"run_idle_timeout_seconds": 0}, "run_idle_timeout_seconds"),
         ({"run_idle_timeout_seconds": float("nan")}, "run_idle_timeout_seconds"),
         ({"effects": {"search": "destroy"}}, "effects['search']"),
+        ({"prices": {"m": {"input": 1}}}, "prices['m']"),
+        ({"prices": {"m": 3}}, "prices['m']"),
+        ({"prices": {"m": {"input": 1, "output": -1}}}, "prices['m']['output']"),
+        ({"prices": {"m": {"input": float("nan"), "output": 1}}}, "prices['m']['input']"),
+        ({"prices": {"m": {"input": 1, "output": float("inf")}}}, "prices['m']['output']"),
+        ({"prices": {"m": {"input": "1", "output": 1}}}, "prices['m']['input']"),
+        ({"prices": {"m": {"input": 1, "output": 1, "thinking": 1}}}, "thinking"),
+        ({"discounts": {"openai": 1.5}}, "discounts['openai']"),
+        ({"discounts": {"openai": True}}, "discounts['openai']"),
     ],
 )
 def test_a_value_out_of_range_is_refused_by_name(values: dict[str, Any], field: str) -> None:
@@ -39,6 +49,12 @@ def test_the_defaults_are_those_of_the_documentation() -> None:
     assert (policy.min_changed_chars, policy.transient_tolerance) == (50, 5)
 
 
+def test_a_policy_of_read_only_mappings_has_the_hash_of_its_equal() -> None:
+    prices = {"m": {"input": 1.0, "output": 2.0}}
+    frozen = MappingProxyType({name: MappingProxyType(kinds) for name, kinds in prices.items()})
+    assert Policy(prices=frozen).hash == Policy(prices=prices).hash
+
+
 def test_equal_policies_have_equal_hashes_whatever_the_order_they_were_written_in() -> None:
     one = Policy(volatile_keys=frozenset({"a", "b", "c"}), effects={"x": "read", "y": "write"})
     other = Policy(volatile_keys=frozenset({"c", "b", "a"}), effects={"y": "write", "x": "read"})
@@ -47,7 +63,15 @@ def test_equal_policies_have_equal_hashes_whatever_the_order_they_were_written_i
 
 
 @pytest.mark.parametrize(
-    "values", [{"hard_loop_repeats": 4}, {"volatile_keys": frozenset({"a"})}, {"effects": {"a": "read"}}, {"min_new_share": 0.2}]
+    "values",
+    [
+        {"hard_loop_repeats": 4},
+        {"volatile_keys": frozenset({"a"})},
+        {"effects": {"a": "read"}},
+        {"min_new_share": 0.2},
+        {"prices": {"m": {"input": 1, "output": 2}}},
+        {"discounts": {"openai": 0.1}},
+    ],
 )
 def test_any_other_value_gives_another_hash(values: dict[str, Any]) -> None:
     assert Policy(**values).hash != Policy().hash

@@ -161,7 +161,7 @@ def test_a_newer_schema(runner: CliRunner, database: Path) -> None:
     fill(database, "update meta set schema_major = 9")
     code, found = examine(runner, database)
     assert code == 1
-    assert "version 9.0" in found["schema"][0]["detail"]
+    assert "version 9." in found["schema"][0]["detail"]
     assert "install" in found["schema"][0]["remedy"]
 
 
@@ -199,3 +199,53 @@ def test_the_environment_is_looked_at(runner: CliRunner, database: Path, monkeyp
     assert "secret" not in result.stdout
     assert "OTEL_SDK_DISABLED=true" in result.stdout
     assert "OTEL_PROCESSOR_DB names elsewhere.duckdb" in result.stdout
+
+
+MODEL_CALLS = """
+insert into call_rows
+    (trace_id, span_id, step, kind, model, is_error, flat_steps, end_unix_nano, input_tokens, output_tokens, cost_usd,
+     cost_source)
+values
+    ('t', '1', 1, 'model', 'gpt-4o', false, 0, 1, 1000, 100, 0.25, 'price_list'),
+    ('t', '2', 1, 'model', 'house-1', false, 0, 1, 1000, 100, null, null),
+    ('t', '3', 1, 'model', 'gpt-4o', false, 0, 1, null, null, null, null)
+"""
+RUN = """
+insert into run_rows (run_id, stop_reason, policy_hash, status, root_input_tokens)
+values ('t', 'completed', '0', 'ok', {root})
+"""
+
+
+def test_what_has_no_price_is_told_with_what_to_do(runner: CliRunner, database: Path) -> None:
+    fill(database, MODEL_CALLS, RUN.format(root="null"))
+    code, found = examine(runner, database)
+    assert code == 0
+    (cost,) = found["cost"]
+    assert cost["state"] == "warning"
+    assert "1 of 2 model calls with usage have a cost, $0.2500 together" in cost["detail"]
+    assert "no price for 'house-1' (1)" in cost["detail"]
+    assert "Policy(prices=" in cost["remedy"]
+    assert found["usage"][0]["detail"].startswith("1 model calls tell no tokens")
+    assert found["reconciliation"][0]["detail"] == "runs: 1 have calls without a price"
+
+
+def test_without_the_price_list_the_remedy_is_to_install_it(
+    runner: CliRunner, database: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(database, MODEL_CALLS)
+    monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
+    _, found = examine(runner, database)
+    assert "pip install 'otel-processor[cost]'" in found["cost"][0]["remedy"]
+
+
+def test_runs_that_do_not_add_up_are_told(runner: CliRunner, database: Path) -> None:
+    fill(database, MODEL_CALLS, RUN.format(root=1_999))
+    _, found = examine(runner, database)
+    assert found["reconciliation"][0]["state"] == "warning"
+    assert found["reconciliation"][0]["detail"] == "runs: 1 do not add up to what their root says"
+    assert "cost_reconciliation" in found["reconciliation"][0]["remedy"]
+
+
+def test_a_database_without_model_calls_says_nothing_of_cost(runner: CliRunner, database: Path) -> None:
+    _, found = examine(runner, database)
+    assert "cost" not in found

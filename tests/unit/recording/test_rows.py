@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from otel_processor.model import Alert, SpanEvent, SpanRecord, StopReason
 from otel_processor.policy import Policy
+from otel_processor.pricing import Pricer
 from otel_processor.recording.bounds import MAX_VALUE_CHARS
 from otel_processor.recording.delta_rows import alert_columns, call_columns, run_columns, trace_columns
 from otel_processor.recording.preparing import VALUE_LIMIT, Batch, batch_of_columns, kept_evidence, prepare
@@ -142,7 +143,7 @@ def test_cut_calls_are_compared_as_they_were() -> None:
 
 def test_cut_calls_are_compared_as_they_were_when_they_are_decided_anew_from_their_rows() -> None:
     batch = prepare(altered_calls(), Policy())
-    columns = call_columns(decide(batch.reads).calls)
+    columns = call_columns(decide(batch.reads).calls, Pricer(Policy()))
     kept = {
         (trace_id, span_id): kept_evidence(signature, text)
         for trace_id, span_id, signature, text in zip(
@@ -211,7 +212,11 @@ def test_every_column_of_a_decision_has_a_value_for_each_row() -> None:
         agent_span("root", seconds=9),
     ]
     delta = decide(prepare(spans, Policy()).reads)
-    calls, runs, traces = call_columns(delta.calls), run_columns(delta.runs, "hash"), trace_columns(delta.traces)
+    calls, runs, traces = (
+        call_columns(delta.calls, Pricer(Policy())),
+        run_columns(delta.runs, "hash"),
+        trace_columns(delta.traces),
+    )
     assert list(calls) == list(CALLS.given)
     assert list(runs) == list(RUNS.given)
     assert calls["span_id"] == ["model", "call", "failed"]
@@ -241,7 +246,7 @@ def test_alerts_come_back_from_the_spool_as_they_were() -> None:
 def test_what_is_too_long_or_too_large_for_a_column_is_brought_into_it() -> None:
     long = "x" * 300_000
     span = tool_span("call", f"{'t' * 9_000}:{long}={long}", call_id="c" * 9_000)
-    columns: dict[str, list[Any]] = call_columns(decide(prepare([span], Policy()).reads).calls)
+    columns: dict[str, list[Any]] = call_columns(decide(prepare([span], Policy()).reads).calls, Pricer(Policy()))
     assert len(columns["tool"][0]) == len(columns["call_id"][0]) == 4_096
     assert len(columns["arguments"][0]) == len(columns["result"][0]) == MAX_VALUE_CHARS
     assert orjson.loads(columns["evidence"][0])["length"] == 300_000

@@ -26,7 +26,8 @@ create table if not exists call_rows (
     cache_read_tokens  BIGINT,
     cache_write_tokens BIGINT,
     reasoning_tokens   BIGINT,
-    cost_usd           DOUBLE,
+    cost_usd           DOUBLE,            -- NULL: not known
+    cost_source        VARCHAR,           -- span, override, price_list
     finish_reason      VARCHAR,
     started_at         TIMESTAMPTZ,
     ended_at           TIMESTAMPTZ,
