@@ -40,6 +40,8 @@ SIGNATURES_SHOWN = 10
 
 _WAIT_SECONDS = 1.5
 _WAIT_FOR_ALERTS_SECONDS = 2.5
+_GLANCE_SECONDS = 0.05
+_BUSY_FOR_SECONDS = 3.0
 _REMEMBERED = 128
 _SLOW_SECONDS = 0.1
 _REST_AFTER_SLOW = 10
@@ -85,6 +87,7 @@ def forget() -> None:
     """Ask everything anew from now on."""
     st.cache_data.clear()
     _LAST.forget()
+    _BUSY_AT.clear()
 
 
 def database_path() -> str:
@@ -180,9 +183,14 @@ def _ask(path: str, name: str, parameters: tuple[tuple[str, Parameter], ...], wa
         return Answer(State.MISSING)
     question = (path, name, parameters)
     begun = time.monotonic()
+    if begun - _BUSY_AT.get(path, -_BUSY_FOR_SECONDS) < _BUSY_FOR_SECONDS:
+        # One question of this rendering has waited already: the others of it would each wait as long.
+        wait_seconds = _GLANCE_SECONDS
     try:
         frame = _read(path, name, dict(parameters), wait_seconds)
+        _BUSY_AT.pop(path, None)
     except StoreBusyError as error:
+        _BUSY_AT[path] = time.monotonic()
         return replace(_LAST.recall(question), state=State.BUSY, problem=inert(str(error)))
     except StoreError as error:
         return Answer(State.UNREADABLE, problem=inert(str(error)))
@@ -232,3 +240,6 @@ class _LastAnswers:
 
 
 _LAST = _LastAnswers()
+
+_BUSY_AT: dict[str, float] = {}
+"""When a database was found busy; one entry for the one database that is shown."""

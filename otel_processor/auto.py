@@ -14,7 +14,7 @@ from opentelemetry.sdk.trace import TracerProvider
 from otel_processor.exporter import DuckDBSpanExporter
 from otel_processor.exporter.duckdb_span_exporter import living_exporters
 from otel_processor.processor import LoopSpanProcessor
-from otel_processor.settings import BATCH_DELAY_MILLIS
+from otel_processor.settings import BATCH_DELAY_MILLIS, QUEUE_SIZE_VARIABLE, QUEUE_SPANS
 
 _DELAY = "OTEL_BSP_SCHEDULE_DELAY"
 
@@ -23,9 +23,10 @@ class DuckDBSpanExporterFromEnvironment(DuckDBSpanExporter):
     """The exporter that `OTEL_TRACES_EXPORTER=duckdb` names; its settings come from `OTEL_PROCESSOR_*`."""
 
     def __init__(self) -> None:
-        """Set up the exporter, and shorten the batch delay of the SDK's processor that is built around it next."""
+        """Set up the exporter, and give the SDK's processor that is built around it next a shorter delay and a longer queue."""
         super().__init__()
         os.environ.setdefault(_DELAY, str(BATCH_DELAY_MILLIS))
+        os.environ.setdefault(QUEUE_SIZE_VARIABLE, str(QUEUE_SPANS))
 
 
 def add_loop_processor() -> None:

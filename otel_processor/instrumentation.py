@@ -14,6 +14,7 @@ from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter
 
 from otel_processor.errors import ConfigError
 from otel_processor.exporter import DuckDBSpanExporter
+from otel_processor.exporter.counted_batches import CountedBatches
 from otel_processor.policy import Policy
 from otel_processor.processor import LoopSpanProcessor
 from otel_processor.settings import BATCH_DELAY_MILLIS, DEFAULT_DB
@@ -36,11 +37,8 @@ class Instrumentation:
 
     def force_flush(self, timeout_millis: int = 30_000) -> bool:
         """Store and send all that has ended; return whether it was done in time and nothing was lost."""
-        dropped = self.exporter.counters.dropped if self.exporter is not None else 0
         done = all([batch.force_flush(timeout_millis) for batch in self.batches])
-        if self.exporter is None:
-            return done
-        return self.exporter.force_flush(timeout_millis) and done and self.exporter.counters.dropped == dropped
+        return done and (self.exporter is None or self.exporter.force_flush(timeout_millis))
 
     def shutdown(self) -> None:
         """Flush and stop; the tracer provider stays usable for others, and `instrument` may be called again."""
@@ -77,6 +75,8 @@ def instrument(
     Raises:
         ConfigError: neither `db` nor `otlp_endpoint` is given, or the OTLP exporter is not installed.
     """
+    if policy is not None and not isinstance(policy, Policy):
+        raise ConfigError(f"policy is a {type(policy).__name__}; give an otel_processor.Policy(...)")
     if db is None and otlp_endpoint is None:
         raise ConfigError("instrument() has nowhere to put spans: give db=, otlp_endpoint=, or both")
     with _lock:
@@ -84,17 +84,16 @@ def instrument(
         key = (id(provider), str(Path(db).absolute()) if db is not None else "", otlp_endpoint or "")
         if key in _known:
             return _known[key]
-        exporters: list[SpanExporter] = []
+        batches: list[BatchSpanProcessor] = []
         store = None
         if otlp_endpoint is not None:
-            exporters.append(_otlp_exporter(otlp_endpoint))
+            batches.append(BatchSpanProcessor(_otlp_exporter(otlp_endpoint), schedule_delay_millis=BATCH_DELAY_MILLIS))
         if db is not None:
             store = DuckDBSpanExporter(db, policy=policy)
-            exporters.append(store)
+            batches.append(CountedBatches(store))
         processor = LoopSpanProcessor(
             policy, on_alert=store.tell if store else None, on_reading=store.remember if store else None
         )
-        batches = [BatchSpanProcessor(exporter, schedule_delay_millis=BATCH_DELAY_MILLIS) for exporter in exporters]
         for added in (processor, *batches):
             provider.add_span_processor(added)
         _known[key] = Instrumentation(provider, processor, store, tuple(batches))

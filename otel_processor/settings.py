@@ -13,6 +13,12 @@ DEFAULT_DB = "agents.duckdb"
 BATCH_DELAY_MILLIS = 500
 """How long a span waits for company before it is stored; the SDK's own 5,000 ms are long for somebody who watches."""
 
+QUEUE_SPANS = 32_768
+"""Spans that may wait for their batch; the SDK's own 2,048 are full within a second where an agent bursts."""
+
+QUEUE_SIZE_VARIABLE = "OTEL_BSP_MAX_QUEUE_SIZE"
+"""The SDK's own setting for that."""
+
 
 @dataclass(frozen=True, slots=True)
 class Settings:

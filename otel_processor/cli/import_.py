@@ -21,13 +21,14 @@ STANDARD_INPUT = Path("-")
 
 @click.command("import")
 @db_option
-@click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path))
+@click.argument("files", nargs=-1, type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path))
 @click.pass_context
 def import_files(context: click.Context, db: Path, files: tuple[Path, ...]) -> None:
     """Read OTLP/JSON files into the database.
 
     Each of FILES holds one request, or one a line, plain or .gz; `-` reads standard input.
     Spans that are in the database already are counted and left as they are, so importing twice does no harm.
+    Without FILES, what waits in the spool beside the database is taken along, and nothing else.
     What is malformed is counted and left out, a file that is no OTLP is named; the rest is imported, and the exit
     code is 1.
     """
@@ -38,7 +39,8 @@ def import_files(context: click.Context, db: Path, files: tuple[Path, ...]) -> N
             importer.take(name, path)
     for failure in importer.failures:
         click.echo(f"Error: {failure}", err=True)
-    click.echo(summed_up(importer, len(files)))
+    if files:
+        click.echo(summed_up(importer, len(files)))
     click.echo(f"{db} holds {totals(db)}")
     if not is_clean(importer):
         context.exit(1)

@@ -38,19 +38,22 @@ class InTime:
         Raises:
             Failure: the time is over; the query was stopped.
         """
+        if time.monotonic() > self._deadline:
+            raise self._too_late()
         future = self._thread.submit(work)
         try:
             # Short waits: on Windows a long one would not notice Ctrl-C either.
             while not wait([future], timeout=GLANCE_SECONDS).done:
                 if time.monotonic() > self._deadline:
                     self._end(future)
-                    raise Failure(
-                        f"the query took longer than {self._timeout_seconds:g} s and was stopped; --timeout gives it more"
-                    )
+                    raise self._too_late()
         except KeyboardInterrupt:
             self._end(future)
             raise
         return future.result()
+
+    def _too_late(self) -> Failure:
+        return Failure(f"the query took longer than {self._timeout_seconds:g} s and was stopped; --timeout gives it more")
 
     def close(self) -> None:
         """End the thread."""

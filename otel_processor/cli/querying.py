@@ -30,7 +30,12 @@ SANDBOX = {
     "autoload_known_extensions": "false",
     # A name in a query means a table, never a Python variable of this program.
     "python_enable_replacements": "false",
+    # DuckDB may write into its temporary folder whatever else is forbidden.
+    "temp_directory": "",
 }
+
+_FORBIDDEN = {"COPY", "COPY_DATABASE", "EXPORT", "ATTACH", "DETACH", "LOAD", "INSERT", "UPDATE", "DELETE", "ALTER", "DROP", "VACUUM"}
+_READ_ONLY = "`sql` is read-only: it cannot change the database or its settings, nor reach files or extensions"
 
 _REFUSED = re.compile(
     r"read-only mode|disabled by configuration|disabled through configuration|configuration has been locked"
@@ -77,6 +82,9 @@ class Querying:
         statements = self._do(lambda: self._connection.extract_statements(text))
         if not statements:
             raise QueryError("there is no SQL in the query")
+        for statement in statements:
+            if _kind(statement) in _FORBIDDEN:
+                raise QueryError(_READ_ONLY)
         for statement in statements[:-1]:
             self._do(functools.partial(self._run, statement))
         return statements[-1]
@@ -164,7 +172,7 @@ def explain(text: str) -> str:
     """Say what was wrong with a query: DuckDB's sentence in one line, then the place that it points at."""
     sentence, _, place = text.strip().partition("\n\nLINE ")
     if _REFUSED.search(sentence):
-        return "`sql` is read-only: it cannot change the database or its settings, nor reach files or extensions"
+        return _READ_ONLY
     in_one_line = " ".join(line.strip() for line in sentence.splitlines() if line.strip())
     return f"{in_one_line}\nLINE {place}" if place else in_one_line
 

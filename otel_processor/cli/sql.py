@@ -12,6 +12,7 @@ import click
 
 from otel_processor.cli.group import UsageFailure
 from otel_processor.cli.options import db_option
+from otel_processor.store import spool
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -59,6 +60,10 @@ def sql(*, db: Path, query: str, format_: str, output: Path | None, limit: int |
             raise click.UsageError("parquet is not for a terminal; add --output FILE")
     if not db.exists():
         raise UsageFailure(f"there is no database at {db}; run an agent with it, or give another path with --db")
+    if output is not None and _is_part_of(output, db):
+        raise UsageFailure(f"{output} belongs to the database itself; write the rows to another file")
+    if spool.pending(db):
+        click.echo(f"Some spans still wait in {spool.folder_of(db)}; `otel-processor import --db {db}` takes them along.", err=True)
     text = sys.stdin.read() if query == "-" else query
     with Querying(db, timeout_seconds=timeout_seconds) as querying:
         statement = querying.run_all_but_last(text)
@@ -77,6 +82,12 @@ def sql(*, db: Path, query: str, format_: str, output: Path | None, limit: int |
             rows = querying.rows(statement, limit=limit)
             with _sink(output) as sink:
                 formats.WRITERS[format_](rows, sink)
+
+
+def _is_part_of(output: Path, db: Path) -> bool:
+    """Return whether a file is the database or lies beside it as a part of it."""
+    name, real = output.absolute().resolve(), db.absolute().resolve()
+    return name == real or name == real.with_name(real.name + ".wal") or spool.folder_of(db) in name.parents
 
 
 @contextmanager

@@ -64,6 +64,8 @@ class DuckDBSpanExporter(SpanExporter):
     def _begin(self) -> None:
         """Start with a lock of its own: at first, and again in a forked child, whose parent's thread may have held it."""
         self._readings_lock = threading.Lock()
+        self._received = 0
+        self._dropped_before = 0
 
     @property
     def path(self) -> Path:
@@ -79,6 +81,8 @@ class DuckDBSpanExporter(SpanExporter):
         """Store finished spans; `SUCCESS` once they are in the database or durably in its spool."""
         if self._closed:
             return SpanExportResult.FAILURE
+        with self._readings_lock:
+            self._received += len(spans)
         records = [record for span in spans if (record := self._record(span)) is not None]
         kept = self._recorder.record(records, timeout_seconds=self._timeout, readings=self._taken_readings(records))
         return SpanExportResult.SUCCESS if kept and len(records) == len(spans) else SpanExportResult.FAILURE
@@ -95,6 +99,23 @@ class DuckDBSpanExporter(SpanExporter):
     def force_flush(self, timeout_millis: int = 30_000) -> bool:
         """Wait until alerts are stored; spans are, when `export` returns."""
         return self._alerts.flush(timeout_millis / 1_000)
+
+    def settle(self, ended: int) -> bool:
+        """Compare with the spans that ended so far; count what never came here, and return whether any was lost since last time.
+
+        Args:
+            ended: sampled spans that had ended before what waited was exported.
+        """
+        with self._readings_lock:
+            missing = ended - self._received
+            # From now on they count as received: they are lost once.
+            self._received += max(missing, 0)
+        if missing > 0:
+            self._recorder.lose_in_queue(missing)
+        dropped = self.counters.dropped
+        kept = dropped == self._dropped_before
+        self._dropped_before = dropped
+        return kept
 
     def shutdown(self) -> None:
         """Write what waits, take the spool along if the file can be entered, and close."""

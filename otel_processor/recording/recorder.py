@@ -21,6 +21,7 @@ from otel_processor.recording.spooling import batch_of_spooled, spooled_columns
 from otel_processor.recording.writer import Counters, Writer
 from otel_processor.store import spool
 from otel_processor.store.database import Database
+from otel_processor.store.opening import resolved
 
 if TYPE_CHECKING:
     import duckdb
@@ -42,7 +43,7 @@ class Recorder:
     """
 
     def __init__(self, db: str | Path, policy: Policy | None = None) -> None:
-        self.path = Path(db).absolute()
+        self.path = resolved(db)
         self._policy = policy or Policy()
         self._database = Database(self.path)
         self._begin()
@@ -99,6 +100,12 @@ class Recorder:
         with self._lock:
             self._writer.count(dropped=spans)
             self._writer.bug("%d spans could not be stored and are dropped", spans)
+
+    def lose_in_queue(self, spans: int) -> None:
+        """Count spans that ended faster than they could be stored and found no room in the queue."""
+        with self._lock:
+            self._writer.count(dropped=spans)
+            self._writer.overrun(spans)
 
     def fold_spool(self, *, timeout_seconds: float) -> bool:
         """Take spooled batches into the database; return whether none is left."""
@@ -216,7 +223,7 @@ class Recorder:
             return None
 
     def _write_batch(self, connection: duckdb.DuckDBPyConnection, batch: Batch) -> None:
-        if writing.last_writer(connection) != self._writer.writer_id:
+        if writing.last_commit(connection) != self._writer.last_commit:
             self._judge.others_wrote()
         writing.write_alerts(connection, batch.alerts, told_before=self._told.__contains__)
         if not len(batch):

@@ -46,6 +46,9 @@ class Writer:
         self.writer_id = uuid.uuid4().hex
         self.counters = Counters()
         self._path = path
+        self.last_commit = ""
+        """What the database says of the last commit, when it was ours."""
+        self._commits = 0
         self._started_ns = time.time_ns()
         self._warned_at: dict[str, float] = {}
         self._unreachable = False
@@ -71,7 +74,10 @@ class Writer:
             "dropped": counters.dropped,
             "lock_waits": counters.lock_waits,
         }
-        writing.sign_in(connection, self.writer_id, {name: [value] for name, value in row.items()})
+        # Numbered, so that an older copy of the file put in its place is not taken for our own last word.
+        self._commits += 1
+        self.last_commit = f"{self.writer_id}:{self._commits}"
+        writing.sign_in(connection, self.last_commit, {name: [value] for name, value in row.items()})
 
     def reached(self) -> None:
         """Note that a write went through; take back what was said while none did."""
@@ -97,6 +103,11 @@ class Writer:
         """Say that DuckDB refuses a span."""
         if self.may_warn("row"):
             _log.warning("a span could not be stored and is dropped: %s", error)
+
+    def overrun(self, spans: int) -> None:
+        """Say that spans ended faster than they could be stored."""
+        if self.may_warn("queue"):
+            _log.warning("%d spans found no room in the queue and are lost; OTEL_BSP_MAX_QUEUE_SIZE makes it longer", spans)
 
     def bug(self, message: str, *values: object) -> None:
         """Say what went wrong on our side, with the traceback; called inside the handler of the error."""

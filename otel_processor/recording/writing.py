@@ -219,16 +219,16 @@ def _resolve_with_runs(connection: duckdb.DuckDBPyConnection, runs: Sequence[Run
         )
 
 
-def last_writer(connection: duckdb.DuckDBPyConnection) -> str | None:
-    """Return who committed last."""
+def last_commit(connection: duckdb.DuckDBPyConnection) -> str | None:
+    """Return who committed last, and which of its commits it was."""
     row = connection.execute("select last_writer from meta").fetchone()
     return None if row is None else row[0]
 
 
-def sign_in(connection: duckdb.DuckDBPyConnection, writer_id: str, row: Columns) -> None:
+def sign_in(connection: duckdb.DuckDBPyConnection, commit: str, row: Columns) -> None:
     """Say who wrote last, and what became of what this writer was given."""
-    connection.execute("update meta set last_writer = $writer_id", {"writer_id": writer_id})
-    connection.execute("delete from writers where writer_id = $writer_id", {"writer_id": writer_id})
+    connection.execute("update meta set last_writer = $commit", {"commit": commit})
+    connection.execute("delete from writers where writer_id = $writer_id", {"writer_id": row["writer_id"][0]})
     WRITERS.insert(connection, row)
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from otel_processor.errors import SchemaVersionError, StoreBusyError
-from otel_processor.store.opening import retry_while_busy, translate
+from otel_processor.store.opening import resolved, retry_while_busy, translate
 from otel_processor.store.scripts import creation_order, definition
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ class Database:
     """
 
     def __init__(self, path: str | Path) -> None:
-        self.path = Path(path).absolute()
+        self.path = resolved(path)
         self._engine: duckdb.DuckDBPyConnection | None = None
         self._schema_seen = False
         _databases.add(self)
@@ -108,12 +108,12 @@ class Database:
         quoted = str(self.path).replace("'", "''")
         try:
             try:
-                engine.execute(f"attach '{quoted}' as store (storage_version '{STORAGE_VERSION}')")
+                engine.execute(f"attach '{quoted}' as store (type duckdb, storage_version '{STORAGE_VERSION}')")
             except duckdb.InvalidInputException as error:
                 if "storage version" not in str(error):
                     raise
                 # Somebody made the file with the defaults of a newer DuckDB: it stays what it is.
-                engine.execute(f"attach '{quoted}' as store")
+                engine.execute(f"attach '{quoted}' as store (type duckdb)")
             engine.execute("use store")
         except duckdb.Error as error:
             translated = self._begun(error) or translate(error, self.path)

@@ -63,7 +63,8 @@ def open_read_only(
     """
     import duckdb
 
-    if not Path(path).exists():
+    path = resolved(path)
+    if not path.exists():
         raise StoreError(f"there is no database at {path}; run an agent with it, or give another path with --db")
 
     def attempt() -> duckdb.DuckDBPyConnection:
@@ -73,6 +74,18 @@ def open_read_only(
             raise translate(error, path) from error
 
     return retry_while_busy(attempt, timeout_seconds=timeout_seconds)
+
+
+def resolved(path: str | Path) -> Path:
+    """Return the one name of a database file, whatever link or relative path leads to it.
+
+    Raises:
+        StoreError: DuckDB would take the name for something else than a file.
+    """
+    real = Path(path).absolute().resolve()
+    if "?" in str(real) or "\\" in str(real):
+        raise StoreError(f"{real} cannot be a database: DuckDB reads `?` and `\\` in a name its own way; give another path")
+    return real
 
 
 def connect(db: str | Path, *, timeout_seconds: float = 10.0) -> duckdb.DuckDBPyConnection:

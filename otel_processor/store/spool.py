@@ -35,7 +35,7 @@ _number = itertools.count()
 
 def folder_of(db: str | Path) -> Path:
     """Return where batches for this database wait."""
-    path = Path(db)
+    path = Path(db).absolute().resolve()
     return path.with_name(path.name + ".spool")
 
 
@@ -61,7 +61,7 @@ def save(db: str | Path, batch: dict[str, Any]) -> Path:
     for _ in range(_TRIES):
         try:
             return _write_durably(folder, content)
-        except FileNotFoundError:
+        except (FileNotFoundError, FileExistsError):
             # Somebody took the last batch along and removed the empty folder just now.
             continue
     raise OSError(f"the spool {folder} is removed again and again")

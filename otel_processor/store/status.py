@@ -17,11 +17,11 @@ import orjson
 
 def write_status(db: str | Path, writer_id: str, values: dict[str, Any]) -> None:
     """Say what is wrong; a place that cannot be written to either is nobody's fault."""
-    with contextlib.suppress(OSError):
+    with contextlib.suppress(OSError, TypeError, ValueError):
         folder = _folder(db)
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         partial = folder / f"{writer_id}.partial"
-        partial.write_bytes(orjson.dumps({"writer_id": writer_id, "pid": os.getpid(), **values}))
+        partial.write_bytes(orjson.dumps({"writer_id": writer_id, "pid": os.getpid(), **{name: _plain(value) for name, value in values.items()}}))
         partial.rename(folder / f"{writer_id}.json")
 
 
@@ -46,7 +46,11 @@ def read_status(db: str | Path) -> list[dict[str, Any]]:
     return found
 
 
+def _plain(value: Any) -> Any:
+    return value.encode("utf-8", "backslashreplace").decode() if isinstance(value, str) else value
+
+
 def _folder(db: str | Path) -> Path:
-    name = hashlib.sha256(str(Path(db).absolute()).encode("utf-8", "surrogateescape")).hexdigest()[:16]
+    name = hashlib.sha256(str(Path(db).absolute().resolve()).encode("utf-8", "surrogateescape")).hexdigest()[:16]
     owner = os.getuid() if hasattr(os, "getuid") else 0
     return Path(tempfile.gettempdir()) / f"otel-processor-{owner}" / name

@@ -4,5 +4,5 @@ create table if not exists meta (
     schema_minor INTEGER NOT NULL,
     created_by   VARCHAR NOT NULL,
     created_at   TIMESTAMPTZ NOT NULL,
-    last_writer  VARCHAR           -- who committed last: its memory of open runs is still true
+    last_writer  VARCHAR           -- writer and number of the last commit: that writer's memory of open runs is still true
 );
