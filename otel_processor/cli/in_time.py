@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import threading
 import time
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING, TypeVar
@@ -31,6 +33,10 @@ class InTime:
         self._timeout_seconds = timeout_seconds
         self._deadline = time.monotonic() + timeout_seconds
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="otel-processor-sql")
+        # Also while nobody asks: who reads our output slowly must not keep writers from the file.
+        self._watch = threading.Timer(timeout_seconds + GLANCE_SECONDS, self._let_go)
+        self._watch.daemon = True
+        self._watch.start()
 
     def do(self, work: Callable[[], T]) -> T:
         """Return what `work` returns.
@@ -57,7 +63,13 @@ class InTime:
 
     def close(self) -> None:
         """End the thread."""
+        self._watch.cancel()
         self._thread.shutdown()
+
+    def _let_go(self) -> None:
+        with contextlib.suppress(Exception):
+            self._connection.interrupt()
+            self._connection.close()
 
     def _end(self, future: Future[T]) -> None:
         while not future.done():

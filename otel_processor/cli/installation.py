@@ -25,6 +25,10 @@ _ENTRY_POINTS = {"opentelemetry_traces_exporter": "duckdb", "opentelemetry_post_
 _SHOWN_VARIABLES = {"OTEL_PROCESSOR_DB", "OTEL_PROCESSOR_BUSY_TIMEOUT"}
 """Others may hold a webhook's address or a token: that they are set is all that is told."""
 
+_ZERO_CODE = (
+    "OTEL_TRACES_EXPORTER=duckdb OTEL_METRICS_EXPORTER=none OTEL_LOGS_EXPORTER=none opentelemetry-instrument python agent.py"
+)
+
 
 def look_at_installation(db: Path) -> Iterator[Check]:
     """Check what is installed and configured in this environment."""
@@ -93,7 +97,8 @@ def _environment(db: Path) -> Iterator[Check]:
         yield ok("zero code", f"OTEL_TRACES_EXPORTER={','.join(exporters)}; {note}")
     else:
         yield ok(
-            "zero code", "OTEL_TRACES_EXPORTER is not set; OTEL_TRACES_EXPORTER=duckdb opentelemetry-instrument python agent.py"
+            "zero code",
+            f"OTEL_TRACES_EXPORTER is not set; {_ZERO_CODE}",
         )
     if os.environ.get("OTEL_SDK_DISABLED", "").strip().lower() == "true":
         yield problem("environment", "OTEL_SDK_DISABLED=true: the SDK records no spans", "unset OTEL_SDK_DISABLED")

@@ -34,7 +34,9 @@ SANDBOX = {
     "temp_directory": "",
 }
 
-_FORBIDDEN = {"COPY", "COPY_DATABASE", "EXPORT", "ATTACH", "DETACH", "LOAD", "INSERT", "UPDATE", "DELETE", "ALTER", "DROP", "VACUUM"}
+_FORBIDDEN = {
+    "COPY", "COPY_DATABASE", "EXPORT", "ATTACH", "DETACH", "LOAD", "INSERT", "UPDATE", "DELETE", "ALTER", "DROP", "VACUUM",
+}  # fmt: skip
 _READ_ONLY = "`sql` is read-only: it cannot change the database or its settings, nor reach files or extensions"
 
 _REFUSED = re.compile(

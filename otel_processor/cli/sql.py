@@ -63,7 +63,7 @@ def sql(*, db: Path, query: str, format_: str, output: Path | None, limit: int |
     if output is not None and _is_part_of(output, db):
         raise UsageFailure(f"{output} belongs to the database itself; write the rows to another file")
     if spool.pending(db):
-        click.echo(f"Some spans still wait in {spool.folder_of(db)}; `otel-processor import --db {db}` takes them along.", err=True)
+        click.echo(f"Some spans still wait in {spool.folder_of(db)}: `otel-processor import --db {db}` takes them in.", err=True)
     text = sys.stdin.read() if query == "-" else query
     with Querying(db, timeout_seconds=timeout_seconds) as querying:
         statement = querying.run_all_but_last(text)

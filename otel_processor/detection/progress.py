@@ -27,7 +27,7 @@ class Novelty:
         self._last_sketch: RecentMap[str, array[int]] = RecentMap(_SKETCHES)
         self._done: RecentSet[int] = RecentSet(_SIGNATURES)
 
-    def judge(self, call: Call, policy: Policy, *, is_repeat: bool) -> tuple[bool | None, bool]:
+    def judge(self, call: Call, policy: Policy, *, repeats: int) -> tuple[bool | None, bool]:
         """Say whether the call is progress (True), flat (False) or unknown (None), and remember what it brought.
 
         What the agent declared wins. An error is flat. A successful write of something not written before is progress
@@ -39,7 +39,7 @@ class Novelty:
         Args:
             call: the tool call.
             policy: the thresholds.
-            is_repeat: this agent has made this very call since something changed.
+            repeats: how often this agent has made this very call since something changed, before this time.
 
         Returns:
             progress, and whether the agent had not made this very call with success before in the run.
@@ -50,15 +50,18 @@ class Novelty:
             is_first = signature not in self._done
             if is_first and not call.reading.is_error and call.error_class is None:
                 self._done.add_one(signature)
-        return self._judge(call, policy, is_first=is_first, is_repeat=is_repeat), is_first
+        return self._judge(call, policy, is_first=is_first, repeats=repeats), is_first
 
-    def _judge(self, call: Call, policy: Policy, *, is_first: bool, is_repeat: bool) -> bool | None:
+    def _judge(self, call: Call, policy: Policy, *, is_first: bool, repeats: int) -> bool | None:
         was_said = call.evidence is None or _short(call.evidence.fingerprint) in self._fingerprints
         moved = self._brought_news(call, policy)
         failed = call.reading.is_error or call.error_class is not None
         if call.reading.progress_declared is not None:
             return call.reading.progress_declared
-        may_be_work = call.effect is Effect.UNKNOWN and call.signature is not None and not is_repeat
+        if call.effect is Effect.POLL and not failed and call.evidence is not None:
+            # A status that moves in any way is news; one that stands still a few times is what polling is for.
+            return True if not was_said else None if repeats < policy.hard_loop_poll_repeats - 1 else False
+        may_be_work = call.effect is Effect.UNKNOWN and call.signature is not None and repeats == 0
         if failed:
             return None if may_be_work and not was_said else False
         if is_first and call.effect is Effect.WRITE:

@@ -104,7 +104,7 @@ class RunState:
     def _tool_call(self, agent: AgentState, call: Call) -> CallOutcome:
         signature = call.signature
         repeats = agent.repeats.find(signature)
-        progress, is_first = agent.novelty.judge(call, self._policy, is_repeat=repeats is not None and repeats.count > 0)
+        progress, is_first = agent.novelty.judge(call, self._policy, repeats=repeats.count if repeats is not None else 0)
         failed_for_now = call.error_class is ErrorClass.TRANSIENT and call.reading.progress_declared is None
         failures = repeats.failures if repeats is not None else 0
         tolerated = failed_for_now and failures < self._policy.transient_tolerance

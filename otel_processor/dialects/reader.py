@@ -6,6 +6,7 @@ the role; each field comes from the first that has it.
 
 from __future__ import annotations
 
+import hashlib
 import threading
 from typing import TYPE_CHECKING, Any, Final
 
@@ -82,6 +83,9 @@ DIALECTS: Final[tuple[Dialect, ...]] = (
 _ANSWER: Final = frozenset({"text", "reasoning", "requested"})
 """Read from one writer's messages only: another may tell the reasoning as text, and it would then count twice."""
 
+_NAMES_AND_IDS: Final = ("tool", "agent", "call_id", "conversation_id", "run_id", "task", "task_type", "model", "provider")
+_LONGEST_NAME: Final = 512
+
 _DECLARED: Final = 1
 _DECLARATIONS: Final = (names.LOOP_RUN_ID, names.LOOP_TASK, names.LOOP_TASK_TYPE, names.LOOP_PROGRESS_DECLARED)
 
@@ -111,7 +115,17 @@ def read_span(span: SpanFacts) -> Reading:
     present = index.present(bits)
     if present.dialects and not _is_shadow(span):
         found |= _read(span, present)
-    return Reading.of(found) if found else NOTHING
+    return Reading.of(_with_short_names(found)) if found else NOTHING
+
+
+def _with_short_names(found: Fields) -> Fields:
+    """Cut names and ids that are kept with every call; the hash of the whole keeps two long ones apart."""
+    for field in _NAMES_AND_IDS:
+        name = found.get(field)
+        if name is not None and len(name) > _LONGEST_NAME:
+            digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+            found[field] = f"{name[: _LONGEST_NAME - 20]}...{digest}"
+    return found
 
 
 def told_by(span: SpanFacts) -> tuple[Told, ...]:

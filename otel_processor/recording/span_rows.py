@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import orjson
 
 from otel_processor.model import SpanEvent, SpanRecord
-from otel_processor.recording.bounds import Cuts, bound_attributes, json_text
+from otel_processor.recording.bounds import MAX_SPAN_CHARS, Cuts, bound_attributes, json_text
 from otel_processor.store.columns import SPANS, Columns
 
 _MAX_NS = (1 << 63) - 1
@@ -42,8 +42,8 @@ def append_row(columns: Columns, span: SpanRecord, received_ns: int) -> int:
         "attributes": attributes,
         "events": events,
         "resource": bound_attributes(span.resource, "resource", cuts),
-        "links": bound_list(span.links, "links", cuts),
-        "extra": json_text(extra) if extra else None,
+        "links": _links(span.links, cuts) if span.links else "[]",
+        "extra": bound_attributes(extra, "extra", cuts) if extra else None,
         "cut": json_text(cuts) if cuts else None,
         "received_ns": received_ns,
     }
@@ -86,23 +86,31 @@ def span_of_row(row: Mapping[str, Any]) -> SpanRecord:
 
 
 def _events(events: Sequence[SpanEvent], cuts: Cuts) -> str:
-    parts = []
-    for index, event in enumerate(events[:_MAX_EVENTS]):
-        attributes = bound_attributes(event.attributes, f"events.{index}", cuts)
-        head = json_text({"name": event.name[:_MAX_NAME_CHARS], "time_unix_nano": _nanoseconds(event.time_ns)})
-        parts.append(f'{head[:-1]},"attributes":{attributes}}}')
-    if len(events) > _MAX_EVENTS:
-        cuts["events"] = {"kept": _MAX_EVENTS, "of": len(events)}
-    return f"[{','.join(parts)}]"
+    def written() -> Iterator[str]:
+        for index, event in enumerate(events):
+            attributes = bound_attributes(event.attributes, f"events.{index}", cuts)
+            head = json_text({"name": event.name[:_MAX_NAME_CHARS], "time_unix_nano": _nanoseconds(event.time_ns)})
+            yield f'{head[:-1]},"attributes":{attributes}}}'
+
+    return _bounded_list(written(), len(events), "events", cuts)
 
 
-def bound_list(values: Sequence[Any], where: str, cuts: Cuts) -> str:
-    """Return a list as JSON text, at most 1,000 members of it."""
-    if not values:
-        return "[]"
-    if len(values) > _MAX_EVENTS:
-        cuts[where] = {"kept": _MAX_EVENTS, "of": len(values)}
-    return json_text(list(values[:_MAX_EVENTS]))
+def _links(links: Sequence[Mapping[str, Any]], cuts: Cuts) -> str:
+    written = (bound_attributes(link, f"links.{index}", cuts) for index, link in enumerate(links))
+    return _bounded_list(written, len(links), "links", cuts)
+
+
+def _bounded_list(written: Iterator[str], size: int, where: str, cuts: Cuts) -> str:
+    """Return JSON texts as a list: at most 1,000 of them, and no more together than a span may have of anything."""
+    kept: list[str] = []
+    used = 0
+    for text in written:
+        used += len(text)
+        if len(kept) == _MAX_EVENTS or used > MAX_SPAN_CHARS:
+            cuts[where] = {"kept": len(kept), "of": size}
+            break
+        kept.append(text)
+    return f"[{','.join(kept)}]"
 
 
 def _nanoseconds(value: int) -> int:

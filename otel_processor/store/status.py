@@ -21,7 +21,8 @@ def write_status(db: str | Path, writer_id: str, values: dict[str, Any]) -> None
         folder = _folder(db)
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         partial = folder / f"{writer_id}.partial"
-        partial.write_bytes(orjson.dumps({"writer_id": writer_id, "pid": os.getpid(), **{name: _plain(value) for name, value in values.items()}}))
+        plain = {name: _plain(value) for name, value in values.items()}
+        partial.write_bytes(orjson.dumps({"writer_id": writer_id, "pid": os.getpid(), **plain}))
         partial.rename(folder / f"{writer_id}.json")
 
 
