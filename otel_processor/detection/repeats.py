@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from otel_processor.detection.bounded import RecentMap
 
@@ -50,6 +50,13 @@ class RepeatCounter:
 
     def __init__(self) -> None:
         self._counts: RecentMap[str, Repeats] = RecentMap(_SIGNATURES)
+
+    def copy(self) -> RepeatCounter:
+        """Return a counter of its own with the same counts."""
+        twin = RepeatCounter()
+        for signature, entry in self._counts.items():
+            twin._counts.put(signature, replace(entry, places=entry.places.copy()))
+        return twin
 
     def something_changed(self) -> None:
         """Start all counts anew: a call after a change is no repeat of one before it."""

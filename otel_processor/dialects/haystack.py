@@ -12,7 +12,7 @@ from typing import Any, Final
 from otel_processor.dialects import names
 from otel_processor.dialects.dialect import Dialect, Fields
 from otel_processor.dialects.messages import read_messages
-from otel_processor.dialects.told import told_in_messages
+from otel_processor.dialects.told import made_here, told_in_messages
 from otel_processor.dialects.values import count, decode_structure, first_content, word
 from otel_processor.model import Attributes, Role, SpanFacts, Told
 
@@ -98,7 +98,7 @@ def _told(span: SpanFacts) -> tuple[Told, ...]:
     if word(span.attributes.get(names.HAYSTACK_COMPONENT_TYPE)) != _INVOKER:
         return ()
     told = _invoked(span.attributes)
-    return told if len(told) > 1 else ()
+    return made_here(told) if len(told) > 1 else ()
 
 
 def _of_model(attributes: Attributes) -> Fields:

@@ -6,7 +6,8 @@ the messages that the next model call is given.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
@@ -104,6 +105,11 @@ def _told(block: Mapping[str, Any]) -> Told:
     failed = block.get("is_error") is True or block.get("error") is True or word(block.get("status")) == "error"
     arguments = decode_structure(who.get("arguments")) if who is origin else None
     return told_result(first_word(who, _ID_KEYS), first_word(who, _NAME_KEYS), raw, arguments=arguments, failed=failed)
+
+
+def made_here(told: Iterable[Told]) -> tuple[Told, ...]:
+    """The calls of a span that made several, which no other spans stand for."""
+    return tuple(replace(each, made_here=True) for each in told)
 
 
 def told_result(call_id: str | None, tool: str | None, raw: Any, *, arguments: Any = None, failed: bool = False) -> Told:

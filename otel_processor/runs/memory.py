@@ -7,12 +7,18 @@ from dataclasses import dataclass, field
 
 from otel_processor.detection.bounded import RecentMap
 from otel_processor.policy import Policy
+from otel_processor.runs.entry import Entry
+from otel_processor.runs.hearing import Hearing
 from otel_processor.runs.run_facts import Glimpse, Order, RunFacts
-from otel_processor.runs.trace_tree import TraceTree
+from otel_processor.runs.tellings import Telling, Tellings
+from otel_processor.runs.trace_tree import Node, TraceTree
 from otel_processor.runs.tracker import RunTracker
 
 OPEN_RUNS = 10_000
 """Runs (and traces, twice as many) that are kept in memory; those put away come back from the store."""
+
+_KEPT = 64
+"""Entries that wait in a trace until it is decided which run it belongs to."""
 
 PLAIN_TRACES = 2_000
 """Traces without a call or an agent that are remembered: they may turn out to surround one."""
@@ -37,6 +43,14 @@ class TraceMemory:
     """A call or an agent was seen: the trace is worth a run."""
     waiting: list[Glimpse] = field(default_factory=list)
     """What spans say about the run, until it is decided which run that is."""
+    telling: list[tuple[Node, Telling]] = field(default_factory=list)
+    """What plain spans tell of calls by their ids, until then."""
+    kept: list[Entry] = field(default_factory=list)
+    """Plain spans that tell of calls without an id, until then."""
+
+    def keep(self, entry: Entry) -> None:
+        """Remember an entry of a trace that shows no run yet."""
+        self.kept = [*self.kept, entry.lean()][-_KEPT:]
 
     def see_root(self, seen: Glimpse) -> bool:
         """Take in what a root says of the run; return whether it says otherwise than what was decided by."""
@@ -52,6 +66,14 @@ class TraceMemory:
 
 
 @dataclass(slots=True)
+class Checkpoint:
+    """A run as it was before its last calls."""
+
+    tracker: RunTracker
+    hearing: Hearing
+
+
+@dataclass(slots=True)
 class RunMemory:
     """What is known of one run."""
 
@@ -59,6 +81,27 @@ class RunMemory:
     facts: RunFacts = field(default_factory=RunFacts)
     last_order: tuple[int, str] = (-1, "")
     trace_ids: set[str] = field(default_factory=set)
+    hearing: Hearing = field(default_factory=Hearing)
+    tellings: Tellings = field(default_factory=Tellings)
+    fresh: list[Telling] = field(default_factory=list)
+    """What was told by id and is not brought to its calls yet."""
+    checkpoint: Checkpoint | None = None
+    tail: list[Entry] = field(default_factory=list)
+    """The calls since the checkpoint."""
+
+    def take_back(self) -> list[Entry]:
+        """Return to the checkpoint, and return the calls since then; none where there is no checkpoint."""
+        if self.checkpoint is None:
+            return []
+        self.tracker, self.hearing = self.checkpoint.tracker, self.checkpoint.hearing
+        again, self.checkpoint, self.tail = self.tail, None, []
+        return again
+
+    def rename_agent(self, old: str, new: str) -> None:
+        """Carry an agent's counters on under another name."""
+        for tracker in (self.tracker, self.checkpoint.tracker if self.checkpoint is not None else None):
+            if tracker is not None:
+                tracker.state.rename_agent(old, new)
 
     @property
     def is_worth_a_row(self) -> bool:

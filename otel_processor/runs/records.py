@@ -25,6 +25,8 @@ class ReadSpan:
     """Only where the span's content was cut or redacted after it was compared."""
     result_was_cut: bool = False
     """The result lost its end before it reached us."""
+    others: tuple[ReadSpan, ...] = ()
+    """Spans that tell the same model call."""
 
     @property
     def order(self) -> tuple[int, str]:
@@ -92,6 +94,8 @@ class Delta:
     resolutions: list[Resolution] = field(default_factory=list)
     named_agents: list[tuple[str, str]] = field(default_factory=list)
     """(trace id, agent name): the calls of that trace that had no agent belong to this one."""
+    retold: set[tuple[str, str]] = field(default_factory=set)
+    """(trace id, span id) of calls among `calls` that take the place of what was said of them before."""
     stale_traces: set[str] = field(default_factory=set)
     """Their rows can only be right when made anew from all their spans."""
     stale_runs: set[str] = field(default_factory=set)
@@ -110,5 +114,6 @@ def without_traces(delta: Delta, trace_ids: set[str]) -> Delta:
         traces=[trace for trace in delta.traces if trace.trace_id not in trace_ids],
         alerts=[alert for alert in delta.alerts if alert.trace_id not in trace_ids],
         resolutions=[over for over in delta.resolutions if over.run_id not in run_ids],
+        retold={key for key in delta.retold if key[0] not in trace_ids},
         named_agents=[named for named in delta.named_agents if named[0] not in trace_ids],
     )

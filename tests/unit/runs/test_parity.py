@@ -8,10 +8,23 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from otel_processor.model import SpanRecord
-from tests.unit.factory import agent_span, make_span, model_span, tool_span
+from tests.unit.factory import (
+    agent_span,
+    failure_span,
+    invoker_span,
+    make_span,
+    model_span,
+    sibling_span,
+    told_model_span,
+    tool_span,
+)
 from tests.unit.runs.small_store import SmallStore
 
-KINDS = ("tool", "tool", "tool", "model", "model", "agent", "plain")
+KINDS = ("tool", "tool", "tool", "model", "model", "told", "told", "sibling", "failure", "invoker", "agent", "plain")
+
+IDS = (None, "c1", "c2")
+TOOLS = ("search", "search", "send_email", "job_status")
+RESULTS = ("x", "another thing that was found", '{"status": "error"}')
 
 
 @st.composite
@@ -52,6 +65,15 @@ def _span(draw: st.DrawFn, span_id: str, trace: str, parent: str | None, start: 
         requests = draw(st.sampled_from([(), (("c1", "search", "a"),), (("c2", "search", "b"), ("c1", "search", "a"))]))
         finish = draw(st.sampled_from([None, "stop", "length"]))
         return model_span(span_id, requests=requests, finish=finish, more=more, **place)
+    told = draw(st.lists(st.tuples(*(st.sampled_from(each) for each in (IDS, TOOLS, RESULTS))), min_size=1, max_size=3))
+    if kind == "told":
+        return told_model_span(span_id, *told, more=more, **place)
+    if kind == "sibling":
+        return sibling_span(span_id, *told, **place)
+    if kind == "failure":
+        return failure_span(span_id, draw(st.sampled_from(["c1", "c2"])), "no backend", **place)
+    if kind == "invoker":
+        return invoker_span(span_id, ("c1", "search", "x"), ("c2", "search", "y"), **place)
     if kind == "agent":
         return agent_span(span_id, draw(st.sampled_from(["clerk", "scout"])), more=more, **place)
     return make_span(span_id, more, **place)
