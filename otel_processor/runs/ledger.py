@@ -72,7 +72,7 @@ class Ledger:
             trace = self._memory.trace(item.span.trace_id, shows_run=may_be_a_run(item.reading) or bool(made))
             trace.spans += 1
             fresh = touched.setdefault(item.span.trace_id, set())
-            fresh.add(item.span.span_id)
+            fresh.update((item.span.span_id, *(call.span.span_id for call in made)))
             node = self._place(trace, item, pending, delta)
             for call in made:
                 self._place(trace, call, pending, delta)
