@@ -128,18 +128,14 @@ def write_delta(connection: duckdb.DuckDBPyConnection, delta: Delta, policy_hash
 
 def _remove_retold(connection: duckdb.DuckDBPyConnection, delta: Delta) -> None:
     """Remove calls that are told otherwise now, looking only where the run's order says that they are."""
-    ends = [recorded.call.end_ns for recorded in delta.calls if (recorded.call.trace_id, recorded.call.span_id) in delta.retold]
-    if ends:
+    if delta.retold:
         keys = unnested({"trace_id": "VARCHAR", "span_id": "VARCHAR"})
-        trace_ids, span_ids = zip(*sorted(delta.retold), strict=True)
+        trace_ids, span_ids = zip(*delta.retold, strict=True)
+        ends = [min(max(end_ns, 0), _MAX_NS) for end_ns in delta.retold.values()]
         connection.execute(
             f"delete from call_rows using ({keys}) as k where call_rows.end_unix_nano between $first and $last "
             "and call_rows.trace_id = k.trace_id and call_rows.span_id = k.span_id",
-            {
-                "rows": dump({"trace_id": trace_ids, "span_id": span_ids}),
-                "first": min(max(min(ends), 0), _MAX_NS),
-                "last": min(max(*ends, 0), _MAX_NS),
-            },
+            {"rows": dump({"trace_id": trace_ids, "span_id": span_ids}), "first": min(ends), "last": max(ends)},
         )
 
 

@@ -118,7 +118,7 @@ class Folding:
             delta.calls.append(entry.recorded)
         elif entry.recorded != known[entry.key]:
             delta.calls.append(entry.recorded)
-            delta.retold.add(entry.key)
+            delta.retold[entry.key] = span.end_ns
         delta.alerts.extend(opened)
         delta.resolutions.extend(
             Resolution(alert.run_id, alert.verdict.pattern, alert.resolved_ns or span.end_ns) for alert in resolved

@@ -10,9 +10,10 @@ from otel_processor.runs.conversations import ConversationLookup, Conversations
 from otel_processor.runs.entry import Entry
 from otel_processor.runs.folding import Folding
 from otel_processor.runs.memory import Memory, TraceMemory
-from otel_processor.runs.records import Delta, ReadSpan, Resolution, TraceRun
+from otel_processor.runs.records import Delta, ReadSpan, TraceRun
 from otel_processor.runs.run_facts import Glimpse, may_be_a_run
 from otel_processor.runs.same_call import join_placed, told_together
+from otel_processor.runs.summing import Summing
 from otel_processor.runs.telling import made_here, told_of
 from otel_processor.runs.tellings import Telling
 from otel_processor.runs.trace_tree import Loose, Node
@@ -26,6 +27,7 @@ class Ledger:
     def __init__(self, policy: Policy, lookup_conversation: ConversationLookup | None = None) -> None:
         self._memory = Memory(policy)
         self._folding = Folding(policy, self._memory)
+        self._summing = Summing(self._memory)
         self._conversations = Conversations(policy.run_idle_timeout_seconds, lookup_conversation)
 
     def spans_seen(self, trace_id: str) -> int | None:
@@ -91,7 +93,7 @@ class Ledger:
             self._decide_run(trace_id, told_in, pending, delta)
         self._folding.fold(sorted(pending, key=lambda entry: entry.item.order), told_in, delta)
         self._check_names(delta)
-        self._summarise(touched, delta)
+        self._summing.summarise(touched, delta)
         self._conversations.decided()
         delta.stale_runs = {run_id for trace_id in delta.stale_traces for run_id in self.runs_of(trace_id)}
         return delta
@@ -107,8 +109,8 @@ class Ledger:
         trace.waiting.append(seen)
         if seen.is_root and trace.see_root(seen):
             delta.stale_traces.add(span.trace_id)
-        if item.reading.role.is_task_root:
-            trace.has_agent = True
+        trace.has_agent |= item.reading.role.is_task_root
+        trace.has_model |= item.reading.role is Role.MODEL
         if not item.reading.role.is_call:
             return node
         if node.told_by is None:
@@ -188,10 +190,11 @@ class Ledger:
             return trace.declared[1], "declared"
         if trace.has_agent:
             return trace_id, "agent_root"
-        if trace.decided_by == "conversation" and trace.run_id is not None:
+        talk = trace.talk
+        if talk is not None and trace.decided_by == "conversation" and trace.run_id is not None:
             return trace.run_id, "conversation"
-        if trace.conversation is not None:
-            run_id, wrong = self._conversations.run_of(trace_id, trace.conversation[1])
+        if talk is not None:
+            run_id, wrong = self._conversations.run_of(trace_id, talk)
             if wrong:
                 delta.stale_traces |= {trace_id}.union(*map(self._memory.traces_of, wrong))
             return run_id, "conversation"
@@ -200,8 +203,8 @@ class Ledger:
     def _when_decided(self, trace_id: str) -> tuple[int, str]:
         """Return a key that sorts traces of a conversation by their beginning."""
         trace = self._memory.find(trace_id)
-        known = trace.conversation if trace is not None else None
-        return (known[1].start_ns if known is not None else 0, trace_id)
+        known = trace.talk if trace is not None else None
+        return (known.start_ns if known is not None else 0, trace_id)
 
     def _gather(self, trace_id: str, trace: TraceMemory, told_in: dict[str, None]) -> None:
         """Move what waited at the trace into the facts of its run."""
@@ -215,37 +218,18 @@ class Ledger:
             if declared is None:
                 trace.tree.note_undeclared(seen.node)
             if declared is None or declared == trace.run_id:
-                run.facts.add(seen)
+                run.take_in(trace_id, seen)
                 continue
             other = self._memory.run(declared)
             other.trace_ids.add(trace_id)
             trace.run_ids.add(declared)
-            other.facts.add(seen)
+            other.take_in(trace_id, seen)
         trace.waiting.clear()
         for node, telling in trace.telling:
             run_id = trace.tree.declared_run_of(node) or trace.run_id
             self._memory.run(run_id).fresh.append(telling)
             told_in[run_id] = None
         trace.telling.clear()
-
-    # Summing up: what is decided about each run that was touched?
-
-    def _summarise(self, touched: Iterable[str], delta: Delta) -> None:
-        run_ids: dict[str, None] = {}
-        for trace_id in touched:
-            trace = self._memory.find(trace_id)
-            if trace is not None and trace_id not in delta.stale_traces:
-                run_ids |= dict.fromkeys(trace.run_ids)
-        for run_id in run_ids:
-            run = self._memory.find_run(run_id)
-            if run is None or not run.is_worth_a_row:
-                continue
-            summary = run.facts.summary(run.tracker)
-            delta.runs.append(summary)
-            if summary.ended_ns is not None:
-                delta.resolutions.extend(
-                    Resolution(run_id, alert.verdict.pattern, summary.ended_ns) for alert in run.tracker.finish(summary.ended_ns)
-                )
 
 
 def _hear(trace: TraceMemory, item: ReadSpan, node: Node, told: tuple[Told, ...], pending: list[Entry]) -> None:

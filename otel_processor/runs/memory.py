@@ -7,10 +7,12 @@ from dataclasses import dataclass, field
 
 from otel_processor.detection.bounded import RecentMap
 from otel_processor.policy import Policy
-from otel_processor.runs.entry import Entry
+from otel_processor.runs.entry import Entry, Key
 from otel_processor.runs.hearing import Hearing
+from otel_processor.runs.records import RecordedCall
 from otel_processor.runs.run_facts import Glimpse, Order, RunFacts
 from otel_processor.runs.tellings import Telling, Tellings
+from otel_processor.runs.totals import Totals
 from otel_processor.runs.trace_tree import Node, TraceTree
 from otel_processor.runs.tracker import RunTracker
 
@@ -35,6 +37,9 @@ class TraceMemory:
     """The run that a root declares, the first to end where several do."""
     conversation: tuple[Order, Glimpse] | None = None
     """A root that is a call and names its conversation."""
+    step: tuple[Order, Glimpse] | None = None
+    """A root that is neither call nor agent and names its conversation: the tools of one step may lie below it."""
+    has_model: bool = False
     run_id: str | None = None
     decided_by: str = ""
     run_ids: set[str] = field(default_factory=set)
@@ -52,12 +57,22 @@ class TraceMemory:
         """Remember an entry of a trace that shows no run yet."""
         self.kept = [*self.kept, entry.lean()][-_KEPT:]
 
+    @property
+    def talk(self) -> Glimpse | None:
+        """What names the conversation that the trace is a part of and no task of its own: one call, or one step's tools."""
+        if self.conversation is not None:
+            return self.conversation[1]
+        return self.step[1] if self.step is not None and not self.has_model else None
+
     def see_root(self, seen: Glimpse) -> bool:
         """Take in what a root says of the run; return whether it says otherwise than what was decided by."""
         reading = seen.reading
         if reading.run_id and (self.declared is None or seen.order < self.declared[0]):
             self.declared = (seen.order, reading.run_id)
-        if not reading.conversation_id or not reading.role.is_call:
+        if not reading.conversation_id:
+            return False
+        if not reading.role.is_call:
+            self.step = min(self.step or (seen.order, seen), (seen.order, seen), key=lambda known: known[0])
             return False
         if self.conversation is not None and self.conversation[0] < seen.order:
             return False
@@ -88,6 +103,14 @@ class RunMemory:
     checkpoint: Checkpoint | None = None
     tail: list[Entry] = field(default_factory=list)
     """The calls since the checkpoint."""
+    totals: Totals = field(default_factory=Totals)
+    stand_ins: dict[Key, RecordedCall] = field(default_factory=dict)
+    """Rows that stand for model calls which were not recorded."""
+
+    def take_in(self, trace_id: str, seen: Glimpse) -> None:
+        """Take in what a span says of the run as a whole."""
+        self.facts.add(seen)
+        self.totals.add(trace_id, seen)
 
     def take_back(self) -> list[Entry]:
         """Return to the checkpoint, and return the calls since then; none where there is no checkpoint."""

@@ -12,5 +12,8 @@ create table if not exists run_rows (
     stop_reason    VARCHAR NOT NULL,
     flagged_reason VARCHAR,               -- the first loop verdict on it, however it ended
     policy_hash    VARCHAR NOT NULL,
-    status         VARCHAR NOT NULL       -- running, ok, error
+    status         VARCHAR NOT NULL,      -- running, ok, error
+    root_input_tokens  BIGINT,            -- what the outermost agents say that they used; NULL where model calls say it
+    root_output_tokens BIGINT,
+    root_cost_usd      DOUBLE
 );

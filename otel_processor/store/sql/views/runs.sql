@@ -1,5 +1,6 @@
 -- One row per run: what was decided (run_rows) beside what can be counted (calls).
--- Tokens are those of model calls, the leaves: agent spans repeat the sum of their children.
+-- Tokens are those of model calls, the leaves: agent spans repeat the sum of their children. Where no model call tells its
+-- tokens, they are the outermost agents' totals. Step 0 holds what stands for model calls that were not recorded: no step.
 -- wasted_*: spent in steps whose tool calls all turned out flat.
 create or replace view runs as
 with step_facts as (
@@ -21,9 +22,9 @@ with step_facts as (
 counted as (
     select
         run_id,
-        count(*) as steps,
+        count(*) filter (step > 0) as steps,
         sum(tool_calls)::BIGINT as tool_calls,
-        sum(model_calls)::BIGINT as model_calls,
+        coalesce(sum(model_calls) filter (step > 0), 0)::BIGINT as model_calls,
         sum(failed_tool_calls)::BIGINT as failed_tool_calls,
         count(*) filter (stood_still and not coalesce(moved, false)) as flat_steps,
         max(flat_streak) as longest_flat_streak,
@@ -60,11 +61,11 @@ select
     coalesce(c.flat_steps, 0) as flat_steps,
     coalesce(c.longest_flat_streak, 0) as longest_flat_streak,
     s.repeated_signature_rate,
-    c.input_tokens,
-    c.output_tokens,
-    case when c.input_tokens is null and c.output_tokens is null then null
-         else coalesce(c.input_tokens, 0) + coalesce(c.output_tokens, 0) end as tokens,
-    c.cost_usd,
+    coalesce(c.input_tokens, r.root_input_tokens) as input_tokens,
+    coalesce(c.output_tokens, r.root_output_tokens) as output_tokens,
+    case when coalesce(c.input_tokens, c.output_tokens, r.root_input_tokens, r.root_output_tokens) is null then null
+         else coalesce(c.input_tokens, r.root_input_tokens, 0) + coalesce(c.output_tokens, r.root_output_tokens, 0) end as tokens,
+    coalesce(c.cost_usd, r.root_cost_usd) as cost_usd,
     case when c.input_tokens is null and c.output_tokens is null then null else coalesce(c.wasted_tokens, 0) end as wasted_tokens,
     case when c.cost_usd is null then null else coalesce(c.wasted_cost_usd, 0) end as wasted_cost_usd,
     r.stop_reason,
