@@ -181,6 +181,20 @@ class Reading:
         return reading
 
 
+@dataclass(frozen=True, slots=True)
+class Told:
+    """One tool call as another span tells it. None: it does not say."""
+
+    call_id: str | None = None
+    tool: str | None = None
+    arguments: Any = None
+    result: Any = None
+    is_error: bool = False
+    error_message: str | None = None
+    made_here: bool = False
+    """The span that tells it made the call itself, one of several; no other span stands for it."""
+
+
 NOTHING = Reading()
 """What a span says that is neither a call nor an agent and declares nothing."""
 

@@ -45,6 +45,12 @@ class RecentMap(Generic[K, V]):
         """Forget everything."""
         self._entries.clear()
 
+    def copy(self) -> RecentMap[K, V]:
+        """Return a mapping of its own with the same entries."""
+        twin: RecentMap[K, V] = RecentMap(self._limit)
+        twin._entries = self._entries.copy()
+        return twin
+
     def __len__(self) -> int:
         return len(self._entries)
 
@@ -89,6 +95,12 @@ class RecentSet(Generic[K]):
         """Return how many of `members` are not remembered."""
         unseen = members - self._young
         return len(unseen - self._old) if self._old and unseen else len(unseen)
+
+    def copy(self) -> RecentSet[K]:
+        """Return a set of its own with the same members."""
+        twin: RecentSet[K] = RecentSet(self._limit)
+        twin._young, twin._old = self._young.copy(), self._old.copy()
+        return twin
 
     def __contains__(self, member: K) -> bool:
         return member in self._young or member in self._old

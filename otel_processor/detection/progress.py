@@ -27,6 +27,14 @@ class Novelty:
         self._last_sketch: RecentMap[str, array[int]] = RecentMap(_SKETCHES)
         self._done: RecentSet[int] = RecentSet(_SIGNATURES)
 
+    def copy(self) -> Novelty:
+        """Return a memory of its own of the same."""
+        twin = Novelty()
+        twin._fingerprints, twin._words = self._fingerprints.copy(), self._words.copy()
+        # A sketch is replaced, never changed.
+        twin._last_sketch, twin._done = self._last_sketch.copy(), self._done.copy()
+        return twin
+
     def judge(self, call: Call, policy: Policy, *, repeats: int) -> tuple[bool | None, bool]:
         """Say whether the call is progress (True), flat (False) or unknown (None), and remember what it brought.
 

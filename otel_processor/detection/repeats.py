@@ -23,6 +23,12 @@ class Repeats:
         self.uncounted = 0
         self.places: list[tuple[int, str]] = []
 
+    def copy(self) -> Repeats:
+        """Return a count of its own with the same numbers."""
+        twin = Repeats(self.count)
+        twin.failures, twin.uncounted, twin.places = self.failures, self.uncounted, self.places.copy()
+        return twin
+
     def saw(self, step: int, span_id: str) -> None:
         """Count a call that met no transient failure: those before it are forgiven."""
         self.count += 1
@@ -51,6 +57,13 @@ class RepeatCounter:
 
     def __init__(self) -> None:
         self._counts: RecentMap[str, Repeats] = RecentMap(_SIGNATURES)
+
+    def copy(self) -> RepeatCounter:
+        """Return a counter of its own with the same counts."""
+        twin = RepeatCounter()
+        for signature, entry in self._counts.items():
+            twin._counts.put(signature, entry.copy())
+        return twin
 
     def something_changed(self) -> None:
         """Start all counts anew: a call after a change is no repeat of one before it."""

@@ -31,6 +31,15 @@ class AgentState:
         self.flat_spans: list[str] = []
         self.flat_tools: list[str] = []
 
+    def copy(self) -> AgentState:
+        """Return counters of their own that stand at the same."""
+        twin = AgentState()
+        twin.novelty, twin.repeats = self.novelty.copy(), self.repeats.copy()
+        twin.step, twin.step_moved, twin.step_counted, twin.streak = self.step, self.step_moved, self.step_counted, self.streak
+        # These lists are replaced, never changed.
+        twin.flat_steps, twin.flat_spans, twin.flat_tools = self.flat_steps, self.flat_spans, self.flat_tools
+        return twin
+
     def enter(self, step: int) -> None:
         """Begin a step; the one before is closed."""
         self.step = step
@@ -61,14 +70,22 @@ class RunState:
     work per call does not depend on how long the run is.
     """
 
-    __slots__ = ("_agents", "_open", "_policy", "saw_model", "steps")
+    __slots__ = ("_agents", "_open", "policy", "saw_model", "steps")
 
     def __init__(self, policy: Policy) -> None:
-        self._policy = policy
+        self.policy = policy
         self._agents: RecentMap[str, AgentState] = RecentMap(_AGENTS)
         self._open: dict[Pattern, tuple[str, Verdict]] = {}
         self.steps = 0
         self.saw_model = False
+
+    def copy(self) -> RunState:
+        """Return a state of its own that goes on from here."""
+        twin = RunState(self.policy)
+        for agent, state in self._agents.items():
+            twin._agents.put(agent, state.copy())
+        twin._open, twin.steps, twin.saw_model = dict(self._open), self.steps, self.saw_model
+        return twin
 
     def knows_agent(self, agent: str) -> bool:
         """Return whether an agent of this name has made a call."""
@@ -104,10 +121,10 @@ class RunState:
     def _tool_call(self, agent: AgentState, call: Call) -> CallOutcome:
         signature = call.signature
         repeats = agent.repeats.find(signature)
-        progress, is_first = agent.novelty.judge(call, self._policy, repeats=repeats.count if repeats is not None else 0)
+        progress, is_first = agent.novelty.judge(call, self.policy, repeats=repeats.count if repeats is not None else 0)
         failed_for_now = call.error_class is ErrorClass.TRANSIENT and call.reading.progress_declared is None
         failures = repeats.failures if repeats is not None else 0
-        tolerated = failed_for_now and failures < self._policy.transient_tolerance
+        tolerated = failed_for_now and failures < self.policy.transient_tolerance
         if tolerated:
             progress = None
         elif progress or (is_first and call.effect is Effect.UNKNOWN and call.error_class is None):
@@ -142,9 +159,9 @@ class RunState:
     def _verdicts(self, agent: AgentState, call: Call, progress: bool | None, repeats: Repeats | None) -> tuple[Verdict, ...]:
         found = []
         if repeats is not None:
-            found.append(find_hard_loop(call, progress, repeats, self._policy))
+            found.append(find_hard_loop(call, progress, repeats, self.policy))
         if progress is False:
-            found.append(find_no_progress(agent.streak, agent.flat_steps, agent.flat_spans, agent.flat_tools, self._policy))
+            found.append(find_no_progress(agent.streak, agent.flat_steps, agent.flat_spans, agent.flat_tools, self.policy))
         return tuple(verdict for verdict in found if verdict is not None and self._opens(call.agent, verdict))
 
     def _opens(self, agent: str, verdict: Verdict) -> bool:

@@ -11,9 +11,9 @@ from typing import Any, Final
 from otel_processor.dialects import names
 from otel_processor.dialects.dialect import Dialect, Fields, Table
 from otel_processor.dialects.messages import read_messages
-from otel_processor.dialects.told import Told, told_result
+from otel_processor.dialects.told import told_result
 from otel_processor.dialects.values import count, decode_structure, first_content, word
-from otel_processor.model import Attributes, Role, SpanFacts
+from otel_processor.model import Attributes, Role, SpanFacts, Told
 
 _MERGED: Final = "(merged tools)"
 """Parallel calls are told once each, and once together."""

@@ -10,9 +10,9 @@ from typing import Any, Final
 
 from otel_processor.dialects import names
 from otel_processor.dialects.dialect import Dialect, Fields
-from otel_processor.dialects.told import Told, told_result
+from otel_processor.dialects.told import told_result
 from otel_processor.dialects.values import decode, decode_structure, first_word, word
-from otel_processor.model import Role, SpanFacts
+from otel_processor.model import Role, SpanFacts, Told
 
 _REQUEST: Final = "ToolCallRequestEvent"
 _EXECUTION: Final = "ToolCallExecutionEvent"

@@ -9,9 +9,8 @@ from typing import Final
 
 from otel_processor.dialects import names
 from otel_processor.dialects.dialect import Dialect, Fields, Table
-from otel_processor.dialects.told import Told
 from otel_processor.dialects.values import first_content, first_word, flag, word
-from otel_processor.model import Attributes, Role, SpanFacts
+from otel_processor.model import Attributes, Role, SpanFacts, Told
 
 _PREFIX: Final = "claude_code."
 _EXECUTION: Final = "claude_code.tool.execution"

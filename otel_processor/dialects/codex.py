@@ -10,9 +10,8 @@ from typing import Final
 
 from otel_processor.dialects import names
 from otel_processor.dialects.dialect import Dialect, Fields, Table
-from otel_processor.dialects.told import Told
 from otel_processor.dialects.values import flag, word
-from otel_processor.model import Role, SpanFacts
+from otel_processor.model import Role, SpanFacts, Told
 
 _CONVERSATION: Final = {"conversation_id": (names.CODEX_CONVERSATION_ID,)}
 _TABLES: Final = {

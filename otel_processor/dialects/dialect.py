@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 from otel_processor.dialects.values import amount, count, first_content, word
 
 if TYPE_CHECKING:
-    from otel_processor.dialects.told import Told
-    from otel_processor.model import Attributes, Role, SpanFacts
+    from otel_processor.model import Attributes, Role, SpanFacts, Told
 
 Keys = Mapping[str, tuple[str, ...]]
 """A field of `Reading` → the attributes that may hold it, best first."""

@@ -12,9 +12,9 @@ from otel_processor.dialects import names
 from otel_processor.dialects.dialect import Dialect, Fields, Table
 from otel_processor.dialects.finish import first_reason
 from otel_processor.dialects.messages import read_messages
-from otel_processor.dialects.told import Told, told_in_messages
+from otel_processor.dialects.told import told_in_messages
 from otel_processor.dialects.values import decode_structure, first_content, word
-from otel_processor.model import Attributes, Role, SpanFacts
+from otel_processor.model import Attributes, Role, SpanFacts, Told
 
 _ROLES: Final = {
     "execute_tool": Role.TOOL,

@@ -6,15 +6,16 @@ Source: haystack-ai 3.4 `haystack/components/agents/agent.py`, `tool_calling.py`
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any, Final
 
 from otel_processor.dialects import names
 from otel_processor.dialects.dialect import Dialect, Fields
 from otel_processor.dialects.messages import read_messages
-from otel_processor.dialects.told import Told, told_in_messages
+from otel_processor.dialects.told import made_here, told_in_messages
 from otel_processor.dialects.values import count, decode_structure, first_content, word
-from otel_processor.model import Attributes, Role, SpanFacts
+from otel_processor.model import Attributes, Role, SpanFacts, Told
 
 _ROLES: Final = {
     "haystack.pipeline.run": Role.WORKFLOW,
@@ -43,6 +44,15 @@ _USAGE_DETAILS: Final = {
 }
 
 
+# An assistant's message ends with what the model's server told beside it; what it says comes before.
+_PRINTED_ANSWER: Final = "ChatMessage(_role=<ChatRole.ASSISTANT"
+_PRINTED_MODEL: Final = re.compile(r"'model': '([^']{1,200})'")
+_PRINTED_COUNTS: Final = tuple(
+    (field, re.compile(rf"'{key}': (\d{{1,12}})\b"))
+    for field, key in (("input_tokens", "prompt_tokens"), ("output_tokens", "completion_tokens"))
+)
+
+
 def _role(span: SpanFacts) -> Role | None:
     if span.scope == names.HAYSTACK_OI_SCOPE:
         return next((role for end, role in _OI_ROLES if span.name.endswith(end)), None)
@@ -62,10 +72,33 @@ def _fields(span: SpanFacts, role: Role) -> Fields:
     if role is Role.TOOL:
         return _of_component(attributes) if span.name == _COMPONENT else _of_tool(attributes)
     if role.is_task_root:
-        return (
-            {"agent": span.name.removesuffix(".run").removeprefix("haystack.")} if attributes.get(names.OI_KIND) is None else {}
-        )
+        if attributes.get(names.OI_KIND) is not None:
+            return _used_by_agent(attributes) if role is Role.AGENT else {}
+        return {"agent": span.name.removesuffix(".run").removeprefix("haystack.")}
     return {}
+
+
+def _used_by_agent(attributes: Attributes) -> Fields:
+    """What an agent used altogether, as its messages say that OpenInference writes as Python prints them.
+
+    The messages that it was given are among those that it gives back, and are no work of its own.
+    """
+    given, got = (_printed(attributes.get(key)) for key in (names.OI_INPUT, names.OI_OUTPUT))
+    own = [message for message in got if message not in given and message.startswith(_PRINTED_ANSWER)]
+    found: Fields = {}
+    for message in own:
+        for field, key in _PRINTED_COUNTS:
+            if told := key.findall(message):
+                found[field] = found.get(field, 0) + int(told[-1])
+        if told := _PRINTED_MODEL.findall(message):
+            found.setdefault("model", told[-1])
+    return found
+
+
+def _printed(written: Any) -> list[str]:
+    messages = decode_structure(written)
+    messages = messages.get("messages") if isinstance(messages, dict) else None
+    return [message for message in messages if isinstance(message, str)] if isinstance(messages, list) else []
 
 
 def _of_tool(attributes: Attributes) -> Fields:
@@ -98,7 +131,7 @@ def _told(span: SpanFacts) -> tuple[Told, ...]:
     if word(span.attributes.get(names.HAYSTACK_COMPONENT_TYPE)) != _INVOKER:
         return ()
     told = _invoked(span.attributes)
-    return told if len(told) > 1 else ()
+    return made_here(told) if len(told) > 1 else ()
 
 
 def _of_model(attributes: Attributes) -> Fields:

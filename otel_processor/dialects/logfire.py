@@ -11,9 +11,9 @@ from typing import Final
 from otel_processor.dialects import names
 from otel_processor.dialects.dialect import Dialect, Fields, Table
 from otel_processor.dialects.responses import object_in, read_response
-from otel_processor.dialects.told import Told, told_in_messages
+from otel_processor.dialects.told import told_in_messages
 from otel_processor.dialects.values import count, decode_structure, first_content
-from otel_processor.model import Role, SpanFacts
+from otel_processor.model import Role, SpanFacts, Told
 
 _ROLES: Final = {
     "OpenAI Agents trace: {name}": Role.WORKFLOW,

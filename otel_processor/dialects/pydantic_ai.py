@@ -11,9 +11,9 @@ from typing import Any, Final
 from otel_processor.dialects import names
 from otel_processor.dialects.dialect import Dialect, Fields, Table
 from otel_processor.dialects.messages import read_messages
-from otel_processor.dialects.told import Told, told_in_messages
+from otel_processor.dialects.told import told_in_messages
 from otel_processor.dialects.values import decode_structure, first_content, word
-from otel_processor.model import Role, SpanFacts
+from otel_processor.model import Role, SpanFacts, Told
 
 _NAMES: Final = {"agent run": Role.AGENT, "running tools": Role.OTHER}
 _ROOT: Final = Table.of(words={"agent": (names.PYDANTIC_AGENT_NAME,)})

@@ -45,7 +45,7 @@ from otel_processor.model import NOTHING, Attributes, Reading, Role, SpanFacts
 
 if TYPE_CHECKING:
     from otel_processor.dialects.dialect import Dialect, Fields
-    from otel_processor.dialects.told import Told
+    from otel_processor.model import Told
 
 DIALECTS: Final[tuple[Dialect, ...]] = (
     # What these say goes before the conventions that some of them write as well: `chat` on a prompt template, or on none.

@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Any, Final
 from otel_processor.dialects.dialect import Dialect, Fields
 from otel_processor.dialects.failures import FailureKeys
 from otel_processor.dialects.messages import MAX_TEXT_CHARS
-from otel_processor.dialects.told import Told
 from otel_processor.dialects.values import amount, count, flag, plain, word
-from otel_processor.model import RequestedCall, Role, SpanFacts
+from otel_processor.model import RequestedCall, Role, SpanFacts, Told
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

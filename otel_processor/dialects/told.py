@@ -6,14 +6,15 @@ the messages that the next model call is given.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
 from otel_processor.dialects.failures import is_failed_object
 from otel_processor.dialects.values import decode_structure, first_word, word
 from otel_processor.dialects.wrappers import unwrap_result
+from otel_processor.model import Told
 
 if TYPE_CHECKING:
     from otel_processor.model import Attributes
@@ -28,18 +29,6 @@ _MODEL_ROLES: Final = frozenset({"assistant", "model"})
 _INDEXES: Final = frozenset(map(str, range(4_096)))
 _OUTPUT: Final = frozenset({"output"})
 _RESULT_TYPES: Final = frozenset({"tool_call_response", "tool_result", "function_call_output", "tool-result"})
-
-
-@dataclass(frozen=True, slots=True)
-class Told:
-    """One tool call as another span tells it. None: it does not say."""
-
-    call_id: str | None = None
-    tool: str | None = None
-    arguments: Any = None
-    result: Any = None
-    is_error: bool = False
-    error_message: str | None = None
 
 
 def told_in_messages(value: Any) -> tuple[Told, ...]:
@@ -116,6 +105,11 @@ def _told(block: Mapping[str, Any]) -> Told:
     failed = block.get("is_error") is True or block.get("error") is True or word(block.get("status")) == "error"
     arguments = decode_structure(who.get("arguments")) if who is origin else None
     return told_result(first_word(who, _ID_KEYS), first_word(who, _NAME_KEYS), raw, arguments=arguments, failed=failed)
+
+
+def made_here(told: Iterable[Told]) -> tuple[Told, ...]:
+    """The calls of a span that made several, which no other spans stand for."""
+    return tuple(replace(each, made_here=True) for each in told)
 
 
 def told_result(call_id: str | None, tool: str | None, raw: Any, *, arguments: Any = None, failed: bool = False) -> Told:

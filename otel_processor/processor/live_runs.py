@@ -12,6 +12,7 @@ from otel_processor.detection.bounded import RecentMap
 from otel_processor.dialects import read_span
 from otel_processor.model import NOTHING, Reading, Role
 from otel_processor.processor.sdk_span import SpanView, raw_attributes
+from otel_processor.runs.requests import Requests
 from otel_processor.runs.trace_tree import agree, at_once
 from otel_processor.runs.tracker import RunTracker
 
@@ -114,6 +115,7 @@ class LiveRun:
     """A run that is going on in this process."""
 
     tracker: RunTracker
+    requests: Requests = field(default_factory=Requests)
     by_call_id: RecentMap[tuple[str | None, str], EndedCall] = field(default_factory=lambda: RecentMap(_CALL_IDS))
     last_ns: int = 0
 

@@ -115,7 +115,9 @@ class LoopSpanProcessor(SpanProcessor):
             run = self._live.run_of(known, around, trace_id)
             if self._live.is_told_again(known, ended, run):
                 return
-            arguments = run.tracker.arguments_for(reading)
+            if reading.role is Role.MODEL:
+                run.requests.remember(reading)
+            request = run.requests.claim(reading)
         call = make_call(
             reading,
             trace_id=trace_id,
@@ -124,7 +126,7 @@ class LoopSpanProcessor(SpanProcessor):
             start_ns=start_ns,
             end_ns=end_ns,
             policy=self._policy,
-            arguments=arguments,
+            arguments=request.arguments if request is not None else None,
             result_was_cut=was_cut,
             examined=self._examine,
         )

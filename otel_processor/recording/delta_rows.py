@@ -82,9 +82,9 @@ def run_columns(runs: Iterable[RunSummary], policy_hash: str) -> Columns:
             "flagged_reason": run.flagged_reason,
             "policy_hash": policy_hash,
             "status": run.status,
-            "root_input_tokens": None,
-            "root_output_tokens": None,
-            "root_cost_usd": None,
+            "root_input_tokens": _integer(run.root_input_tokens),
+            "root_output_tokens": _integer(run.root_output_tokens),
+            "root_cost_usd": run.root_cost_usd,
         }
         for name, values in columns.items():
             values.append(row[name])

@@ -12,9 +12,11 @@ from otel_processor.detection.evidence import make_call
 from otel_processor.dialects import names, read_span
 from otel_processor.model import NOTHING, Alert, Reading, ResultEvidence, Role, SpanRecord
 from otel_processor.policy import Policy
+from otel_processor.recording.bounds import json_text
 from otel_processor.recording.span_rows import append_row, spans_of_columns
 from otel_processor.runs.limits import without_cut_values
 from otel_processor.runs.records import KeptEvidence, ReadSpan
+from otel_processor.runs.telling import with_told
 from otel_processor.store.columns import SPANS, Columns
 
 VALUE_LIMIT = "otel.attribute_value_length_limit"
@@ -66,6 +68,8 @@ def prepare(spans: Iterable[SpanRecord], policy: Policy, readings: Mapping[tuple
     for span in spans:
         try:
             cut = append_row(batch.columns, span, received_ns)
+            if cut:
+                span = _with_told(batch, span)  # noqa: PLW2901 - the same span, which says in short what was cut off
         except Exception:  # noqa: BLE001 - a malformed span never stops the others
             batch.unusable += 1
             continue
@@ -77,6 +81,16 @@ def prepare(spans: Iterable[SpanRecord], policy: Policy, readings: Mapping[tuple
             read = ReadSpan(span, NOTHING)
         batch.reads.append(read)
     return batch
+
+
+def _with_told(batch: Batch, span: SpanRecord) -> SpanRecord:
+    """Keep what a span tells of other calls beside its row, of which parts were cut; used as it will be read again."""
+    telling = with_told(span)
+    if telling is span:
+        return span
+    extra = json_text({**telling.extra, "parent_is_remote": True} if span.parent_is_remote else telling.extra)
+    batch.columns["extra"][-1] = extra
+    return replace(span, extra=orjson.loads(extra))
 
 
 def read_without_tags(span: SpanRecord) -> Reading:

@@ -107,6 +107,7 @@ def remove_rows(connection: duckdb.DuckDBPyConnection, trace_ids: set[str], run_
 
 def write_delta(connection: duckdb.DuckDBPyConnection, delta: Delta, policy_hash: str, pricer: Pricer) -> None:
     """Write calls, runs, traces and alerts."""
+    _remove_retold(connection, delta)
     CALLS.insert(connection, call_columns(delta.calls, pricer))
     for trace_id, agent in delta.named_agents:
         connection.execute(
@@ -124,6 +125,19 @@ def write_delta(connection: duckdb.DuckDBPyConnection, delta: Delta, policy_hash
     write_alerts(connection, delta.alerts, resolutions=delta.resolutions)
     resolve_alerts(connection, delta.resolutions)
     _resolve_with_runs(connection, delta.runs)
+
+
+def _remove_retold(connection: duckdb.DuckDBPyConnection, delta: Delta) -> None:
+    """Remove calls that are told otherwise now, looking only where the run's order says that they are."""
+    if delta.retold:
+        keys = unnested({"trace_id": "VARCHAR", "span_id": "VARCHAR"})
+        trace_ids, span_ids = zip(*delta.retold, strict=True)
+        ends = [min(max(end_ns, 0), _MAX_NS) for end_ns in delta.retold.values()]
+        connection.execute(
+            f"delete from call_rows using ({keys}) as k where call_rows.end_unix_nano between $first and $last "
+            "and call_rows.trace_id = k.trace_id and call_rows.span_id = k.span_id",
+            {"rows": dump({"trace_id": trace_ids, "span_id": span_ids}), "first": min(ends), "last": max(ends)},
+        )
 
 
 def write_alerts(
@@ -232,7 +246,9 @@ def sign_in(connection: duckdb.DuckDBPyConnection, commit: str, row: Columns) ->
     WRITERS.insert(connection, row)
 
 
-_NOT_YET = ((1 << 63) - 1) // 1_000
+_MAX_NS = (1 << 63) - 1
+
+_NOT_YET = _MAX_NS // 1_000
 """The last microsecond that a TIMESTAMPTZ of ours can say."""
 
 _member = "select unnest(from_json($ids::JSON, '[\"VARCHAR\"]'))"

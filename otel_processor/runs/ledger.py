@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 
-from otel_processor.detection.evidence import make_call
+from otel_processor.model import Role, Told
 from otel_processor.policy import Policy
 from otel_processor.runs.conversations import ConversationLookup, Conversations
-from otel_processor.runs.memory import Memory, RunMemory, TraceMemory
-from otel_processor.runs.records import Delta, ReadSpan, RecordedCall, Resolution, TraceRun
+from otel_processor.runs.entry import Entry
+from otel_processor.runs.folding import Folding
+from otel_processor.runs.memory import Memory, TraceMemory
+from otel_processor.runs.records import Delta, ReadSpan, TraceRun
 from otel_processor.runs.run_facts import Glimpse, may_be_a_run
-from otel_processor.runs.same_call import Placed, join_placed, told_together
+from otel_processor.runs.same_call import join_placed, told_together
+from otel_processor.runs.summing import Summing
+from otel_processor.runs.telling import made_here, told_of
+from otel_processor.runs.tellings import Telling
 from otel_processor.runs.trace_tree import Loose, Node
 
 _WAITING = 256
@@ -21,8 +25,9 @@ class Ledger:
     """Assembles runs from spans, whatever path they took. Not thread-safe: its owner holds the lock."""
 
     def __init__(self, policy: Policy, lookup_conversation: ConversationLookup | None = None) -> None:
-        self._policy = policy
         self._memory = Memory(policy)
+        self._folding = Folding(policy, self._memory)
+        self._summing = Summing(self._memory)
         self._conversations = Conversations(policy.run_idle_timeout_seconds, lookup_conversation)
 
     def spans_seen(self, trace_id: str) -> int | None:
@@ -58,16 +63,23 @@ class Ledger:
         their part of the delta is void; forget them and apply all their spans at once.
         """
         delta = Delta()
-        pending: list[Placed] = []
+        pending: list[Entry] = []
         touched: dict[str, set[str]] = {}
-        awaited: list[Placed] = []
+        awaited: list[tuple[ReadSpan, Node]] = []
         # Children before their parents, also where both end in the same instant.
         for item in sorted(spans, key=lambda read: (read.span.end_ns, -read.span.start_ns, read.span.span_id)):
-            trace = self._memory.trace(item.span.trace_id, shows_run=may_be_a_run(item.reading))
+            # A model is asked in its turn, and only where it matters.
+            told = told_of(item) if item.reading.role is not Role.MODEL else ()
+            made = [made_here(item, each, number) for number, each in enumerate(told, 1) if each.made_here]
+            trace = self._memory.trace(item.span.trace_id, shows_run=may_be_a_run(item.reading) or bool(made))
             trace.spans += 1
             fresh = touched.setdefault(item.span.trace_id, set())
-            fresh.add(item.span.span_id)
+            fresh.update((item.span.span_id, *(call.span.span_id for call in made)))
             node = self._place(trace, item, pending, delta)
+            for call in made:
+                self._place(trace, call, pending, delta)
+            if told:
+                _hear(trace, item, node, told, pending)
             if trace.tree.is_awaited(node):
                 awaited.append((item, node))
             if node.joins is not None and not (
@@ -76,18 +88,19 @@ class Ledger:
                 delta.stale_traces.add(item.span.trace_id)
         for item, node in awaited:
             self._settle(item, node, delta)
+        told_in: dict[str, None] = {}
         for trace_id in sorted(touched, key=self._when_decided):
-            self._decide_run(trace_id, delta)
-        self._fold(sorted(pending, key=lambda placed: placed[0].order), delta)
+            self._decide_run(trace_id, told_in, pending, delta)
+        self._folding.fold(sorted(pending, key=lambda entry: entry.item.order), told_in, delta)
         self._check_names(delta)
-        self._summarise(touched, delta)
+        self._summing.summarise(touched, delta)
         self._conversations.decided()
         delta.stale_runs = {run_id for trace_id in delta.stale_traces for run_id in self.runs_of(trace_id)}
         return delta
 
     # Placing: what is this span, and does it tell a call that another one told?
 
-    def _place(self, trace: TraceMemory, item: ReadSpan, pending: list[Placed], delta: Delta) -> Node:
+    def _place(self, trace: TraceMemory, item: ReadSpan, pending: list[Entry], delta: Delta) -> Node:
         span = item.span
         node = trace.tree.add(
             Node.of(item.reading, span_id=span.span_id, parent_id=span.parent_span_id, start_ns=span.start_ns, end_ns=span.end_ns)
@@ -96,17 +109,16 @@ class Ledger:
         trace.waiting.append(seen)
         if seen.is_root and trace.see_root(seen):
             delta.stale_traces.add(span.trace_id)
-        if item.reading.role.is_task_root:
-            trace.has_agent = True
+        trace.has_agent |= item.reading.role.is_task_root
+        trace.has_model |= item.reading.role is Role.MODEL
         if not item.reading.role.is_call:
             return node
         if node.told_by is None:
-            pending.append((item, node))
+            pending.append(Entry(item, node))
             return node
-        for index in range(len(pending) - 1, -1, -1):
-            earlier, told = pending[index]
-            if told.span_id == node.told_by and earlier.span.trace_id == item.span.trace_id:
-                pending[index] = (told_together(earlier, item), told)
+        for earlier in reversed(pending):
+            if earlier.node.span_id == node.told_by and earlier.item.span.trace_id == span.trace_id and earlier.is_call:
+                earlier.item = told_together(earlier.item, item)
                 return node
         # It may know more than what was recorded, or be the one that stands for the call.
         delta.stale_traces.add(item.span.trace_id)
@@ -128,7 +140,7 @@ class Ledger:
         elif self._owns_all_unnamed(trace_id, trace, item, loose, agent):
             # The outermost agent: whatever nobody claimed is its own. Only its name was missing.
             delta.named_agents.append((trace_id, agent))
-            self._memory.run(str(trace.run_id)).tracker.state.rename_agent("", agent)
+            self._memory.run(str(trace.run_id)).rename_agent("", agent)
         else:
             # Some of the unnamed calls are its own, and were counted together with others.
             delta.stale_traces.add(trace_id)
@@ -152,7 +164,7 @@ class Ledger:
 
     # Deciding: which run does the trace belong to?
 
-    def _decide_run(self, trace_id: str, delta: Delta) -> None:
+    def _decide_run(self, trace_id: str, told_in: dict[str, None], pending: list[Entry], delta: Delta) -> None:
         trace = self._memory.find(trace_id)
         if trace is None:
             return
@@ -168,7 +180,9 @@ class Ledger:
             trace.run_id, trace.decided_by = run_id, decided_by
             trace.run_ids.add(run_id)
             delta.traces.append(TraceRun(trace_id, run_id, decided_by))
-        self._gather(trace_id, trace)
+        self._gather(trace_id, trace, told_in)
+        pending.extend(trace.kept)
+        trace.kept.clear()
 
     def _which_run(self, trace_id: str, trace: TraceMemory, delta: Delta) -> tuple[str, str]:
         """Apply the rules in their order: declared, the trace of an agent, the conversation, the trace."""
@@ -176,10 +190,11 @@ class Ledger:
             return trace.declared[1], "declared"
         if trace.has_agent:
             return trace_id, "agent_root"
-        if trace.decided_by == "conversation" and trace.run_id is not None:
+        talk = trace.talk
+        if talk is not None and trace.decided_by == "conversation" and trace.run_id is not None:
             return trace.run_id, "conversation"
-        if trace.conversation is not None:
-            run_id, wrong = self._conversations.run_of(trace_id, trace.conversation[1])
+        if talk is not None:
+            run_id, wrong = self._conversations.run_of(trace_id, talk)
             if wrong:
                 delta.stale_traces |= {trace_id}.union(*map(self._memory.traces_of, wrong))
             return run_id, "conversation"
@@ -188,10 +203,10 @@ class Ledger:
     def _when_decided(self, trace_id: str) -> tuple[int, str]:
         """Return a key that sorts traces of a conversation by their beginning."""
         trace = self._memory.find(trace_id)
-        known = trace.conversation if trace is not None else None
-        return (known[1].start_ns if known is not None else 0, trace_id)
+        known = trace.talk if trace is not None else None
+        return (known.start_ns if known is not None else 0, trace_id)
 
-    def _gather(self, trace_id: str, trace: TraceMemory) -> None:
+    def _gather(self, trace_id: str, trace: TraceMemory, told_in: dict[str, None]) -> None:
         """Move what waited at the trace into the facts of its run."""
         if trace.run_id is None:
             return
@@ -203,78 +218,25 @@ class Ledger:
             if declared is None:
                 trace.tree.note_undeclared(seen.node)
             if declared is None or declared == trace.run_id:
-                run.facts.add(seen)
+                run.take_in(trace_id, seen)
                 continue
             other = self._memory.run(declared)
             other.trace_ids.add(trace_id)
             trace.run_ids.add(declared)
-            other.facts.add(seen)
+            other.take_in(trace_id, seen)
         trace.waiting.clear()
+        for node, telling in trace.telling:
+            run_id = trace.tree.declared_run_of(node) or trace.run_id
+            self._memory.run(run_id).fresh.append(telling)
+            told_in[run_id] = None
+        trace.telling.clear()
 
-    # Folding: what does each call mean for its run?
 
-    def _fold(self, pending: list[Placed], delta: Delta) -> None:
-        for item, node in pending:
-            trace_id = item.span.trace_id
-            trace = self._memory.find(trace_id)
-            if trace is None or trace.run_id is None or trace_id in delta.stale_traces:
-                continue
-            declared = trace.tree.declared_run_of(node)
-            declared = declared if declared != trace.run_id else None
-            run = self._memory.run(declared or trace.run_id)
-            if declared is not None:
-                run.trace_ids.add(trace_id)
-                trace.run_ids.add(declared)
-            if item.order < run.last_order:
-                delta.stale_traces |= run.trace_ids | {trace_id}
-                continue
-            run.last_order = item.order
-            self._observe(item, node, trace, run, declared, delta)
-
-    def _observe(
-        self, item: ReadSpan, node: Node, trace: TraceMemory, run: RunMemory, declared: str | None, delta: Delta
-    ) -> None:
-        agent = item.reading.agent or trace.tree.agent_of(node) or ""
-        if not agent:
-            trace.tree.note_unnamed(node, run.tracker.run_id)
-        arguments = run.tracker.arguments_for(item.reading)
-        call = make_call(
-            item.reading,
-            trace_id=item.span.trace_id,
-            span_id=item.span.span_id,
-            agent=agent,
-            start_ns=item.span.start_ns,
-            end_ns=item.span.end_ns,
-            policy=self._policy,
-            arguments=arguments,
-            signature=item.kept.signature if item.kept else None,
-            evidence=item.kept.evidence if item.kept else None,
-            result_was_cut=item.result_was_cut,
-        )
-        if call.reading.arguments is None and arguments is not None:
-            call = call._replace(reading=replace(call.reading, arguments=arguments))
-        outcome, opened, resolved = run.tracker.observe(call, task=run.facts.task)
-        delta.calls.append(RecordedCall(call, outcome, declared, was_altered=item.kept is not None))
-        delta.alerts.extend(opened)
-        delta.resolutions.extend(
-            Resolution(alert.run_id, alert.verdict.pattern, alert.resolved_ns or item.span.end_ns) for alert in resolved
-        )
-
-    # Summing up: what is decided about each run that was touched?
-
-    def _summarise(self, touched: Iterable[str], delta: Delta) -> None:
-        run_ids: dict[str, None] = {}
-        for trace_id in touched:
-            trace = self._memory.find(trace_id)
-            if trace is not None and trace_id not in delta.stale_traces:
-                run_ids |= dict.fromkeys(trace.run_ids)
-        for run_id in run_ids:
-            run = self._memory.find_run(run_id)
-            if run is None or not run.is_worth_a_row:
-                continue
-            summary = run.facts.summary(run.tracker)
-            delta.runs.append(summary)
-            if summary.ended_ns is not None:
-                delta.resolutions.extend(
-                    Resolution(run_id, alert.verdict.pattern, summary.ended_ns) for alert in run.tracker.finish(summary.ended_ns)
-                )
+def _hear(trace: TraceMemory, item: ReadSpan, node: Node, told: tuple[Told, ...], pending: list[Entry]) -> None:
+    """Take in what a plain span tells of other spans' calls: by their ids whenever it comes, by their tools in its turn."""
+    trace.telling.extend((node, Telling(item.order, each)) for each in told if each.call_id is not None and not each.made_here)
+    del trace.telling[:-_WAITING]
+    # A result may carry an id that the call's own span does not.
+    by_tool = tuple(each for each in told if each.tool is not None and each.result is not None and not each.made_here)
+    if by_tool and not item.reading.role.is_call:
+        pending.append(Entry(item, node, told=by_tool))

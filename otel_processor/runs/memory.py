@@ -7,12 +7,20 @@ from dataclasses import dataclass, field
 
 from otel_processor.detection.bounded import RecentMap
 from otel_processor.policy import Policy
+from otel_processor.runs.entry import Entry, Key
+from otel_processor.runs.hearing import Hearing
+from otel_processor.runs.records import RecordedCall
 from otel_processor.runs.run_facts import Glimpse, Order, RunFacts
-from otel_processor.runs.trace_tree import TraceTree
+from otel_processor.runs.tellings import Telling, Tellings
+from otel_processor.runs.totals import Totals
+from otel_processor.runs.trace_tree import Node, TraceTree
 from otel_processor.runs.tracker import RunTracker
 
 OPEN_RUNS = 10_000
 """Runs (and traces, twice as many) that are kept in memory; those put away come back from the store."""
+
+_KEPT = 64
+"""Entries that wait in a trace until it is decided which run it belongs to."""
 
 PLAIN_TRACES = 2_000
 """Traces without a call or an agent that are remembered: they may turn out to surround one."""
@@ -29,6 +37,9 @@ class TraceMemory:
     """The run that a root declares, the first to end where several do."""
     conversation: tuple[Order, Glimpse] | None = None
     """A root that is a call and names its conversation."""
+    step: tuple[Order, Glimpse] | None = None
+    """A root that is neither call nor agent and names its conversation: the tools of one step may lie below it."""
+    has_model: bool = False
     run_id: str | None = None
     decided_by: str = ""
     run_ids: set[str] = field(default_factory=set)
@@ -37,18 +48,44 @@ class TraceMemory:
     """A call or an agent was seen: the trace is worth a run."""
     waiting: list[Glimpse] = field(default_factory=list)
     """What spans say about the run, until it is decided which run that is."""
+    telling: list[tuple[Node, Telling]] = field(default_factory=list)
+    """What plain spans tell of calls by their ids, until then."""
+    kept: list[Entry] = field(default_factory=list)
+    """Plain spans that tell of calls without an id, until then."""
+
+    def keep(self, entry: Entry) -> None:
+        """Remember an entry of a trace that shows no run yet."""
+        self.kept = [*self.kept, entry.lean()][-_KEPT:]
+
+    @property
+    def talk(self) -> Glimpse | None:
+        """What names the conversation that the trace is a part of and no task of its own: one call, or one step's tools."""
+        if self.conversation is not None:
+            return self.conversation[1]
+        return self.step[1] if self.step is not None and not self.has_model else None
 
     def see_root(self, seen: Glimpse) -> bool:
         """Take in what a root says of the run; return whether it says otherwise than what was decided by."""
         reading = seen.reading
         if reading.run_id and (self.declared is None or seen.order < self.declared[0]):
             self.declared = (seen.order, reading.run_id)
-        if not reading.conversation_id or not reading.role.is_call:
+        if not reading.conversation_id:
+            return False
+        if not reading.role.is_call:
+            self.step = min(self.step or (seen.order, seen), (seen.order, seen), key=lambda known: known[0])
             return False
         if self.conversation is not None and self.conversation[0] < seen.order:
             return False
         self.conversation = (seen.order, seen)
         return self.decided_by == "conversation"
+
+
+@dataclass(slots=True)
+class Checkpoint:
+    """A run as it was before its last calls."""
+
+    tracker: RunTracker
+    hearing: Hearing
 
 
 @dataclass(slots=True)
@@ -59,6 +96,35 @@ class RunMemory:
     facts: RunFacts = field(default_factory=RunFacts)
     last_order: tuple[int, str] = (-1, "")
     trace_ids: set[str] = field(default_factory=set)
+    hearing: Hearing = field(default_factory=Hearing)
+    tellings: Tellings = field(default_factory=Tellings)
+    fresh: list[Telling] = field(default_factory=list)
+    """What was told by id and is not brought to its calls yet."""
+    checkpoint: Checkpoint | None = None
+    tail: list[Entry] = field(default_factory=list)
+    """The calls since the checkpoint."""
+    totals: Totals = field(default_factory=Totals)
+    stand_ins: dict[Key, RecordedCall] = field(default_factory=dict)
+    """Rows that stand for model calls which were not recorded."""
+
+    def take_in(self, trace_id: str, seen: Glimpse) -> None:
+        """Take in what a span says of the run as a whole."""
+        self.facts.add(seen)
+        self.totals.add(trace_id, seen)
+
+    def take_back(self) -> list[Entry]:
+        """Return to the checkpoint, and return the calls since then; none where there is no checkpoint."""
+        if self.checkpoint is None:
+            return []
+        self.tracker, self.hearing = self.checkpoint.tracker, self.checkpoint.hearing
+        again, self.checkpoint, self.tail = self.tail, None, []
+        return again
+
+    def rename_agent(self, old: str, new: str) -> None:
+        """Carry an agent's counters on under another name."""
+        for tracker in (self.tracker, self.checkpoint.tracker if self.checkpoint is not None else None):
+            if tracker is not None:
+                tracker.state.rename_agent(old, new)
 
     @property
     def is_worth_a_row(self) -> bool:

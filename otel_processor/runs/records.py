@@ -25,6 +25,8 @@ class ReadSpan:
     """Only where the span's content was cut or redacted after it was compared."""
     result_was_cut: bool = False
     """The result lost its end before it reached us."""
+    others: tuple[ReadSpan, ...] = ()
+    """Spans that tell the same model call."""
 
     @property
     def order(self) -> tuple[int, str]:
@@ -61,6 +63,10 @@ class RunSummary:
     flagged_reason: StopReason | None
     status: str
     """`running`, `ok` or `error`."""
+    root_input_tokens: int | None = None
+    """What the outermost agents say that they used, where no model call says it; likewise the next two."""
+    root_output_tokens: int | None = None
+    root_cost_usd: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +98,8 @@ class Delta:
     resolutions: list[Resolution] = field(default_factory=list)
     named_agents: list[tuple[str, str]] = field(default_factory=list)
     """(trace id, agent name): the calls of that trace that had no agent belong to this one."""
+    retold: dict[tuple[str, str], int] = field(default_factory=dict)
+    """(trace id, span id) → end of calls of which something else was said before; what holds now is among `calls`, if any."""
     stale_traces: set[str] = field(default_factory=set)
     """Their rows can only be right when made anew from all their spans."""
     stale_runs: set[str] = field(default_factory=set)
@@ -110,5 +118,6 @@ def without_traces(delta: Delta, trace_ids: set[str]) -> Delta:
         traces=[trace for trace in delta.traces if trace.trace_id not in trace_ids],
         alerts=[alert for alert in delta.alerts if alert.trace_id not in trace_ids],
         resolutions=[over for over in delta.resolutions if over.run_id not in run_ids],
+        retold={key: end_ns for key, end_ns in delta.retold.items() if key[0] not in trace_ids},
         named_agents=[named for named in delta.named_agents if named[0] not in trace_ids],
     )

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from otel_processor.model import Reading
+from otel_processor.model import Reading, Role
+from otel_processor.runs.entry import Entry
 from otel_processor.runs.records import KeptEvidence, ReadSpan
-from otel_processor.runs.trace_tree import Node
-
-Placed = tuple[ReadSpan, Node]
-"""A call's span and its place in its trace."""
 
 _MERGED_FIELDS = (
     "agent", "conversation_id", "call_id", "arguments", "result", "error_type", "error_message", "model", "provider",
@@ -18,14 +15,14 @@ _MERGED_FIELDS = (
 )  # fmt: skip
 
 
-def join_placed(pending: list[Placed], trace_id: str, span_ids: tuple[str, str]) -> bool:
+def join_placed(pending: list[Entry], trace_id: str, span_ids: tuple[str, str]) -> bool:
     """Make one of two calls that tell the same, the first that was placed; False where one of them stands for others."""
-    found = [at for at, (item, node) in enumerate(pending) if node.span_id in span_ids and item.span.trace_id == trace_id]
+    found = [at for at, each in enumerate(pending) if each.node.span_id in span_ids and each.item.span.trace_id == trace_id]
     if len(found) < 2:
         return True
-    (first, node), (second, told) = pending[found[0]], pending.pop(found[1])
-    told.told_by = node.span_id
-    pending[found[0]] = (told_together(first, second), node)
+    first, second = pending[found[0]], pending.pop(found[1])
+    second.node.told_by = first.node.span_id
+    first.item = told_together(first.item, second.item)
     return True
 
 
@@ -43,7 +40,9 @@ def told_together(first: ReadSpan, second: ReadSpan) -> ReadSpan:
             evidence = told_by.kept.evidence
         kept = KeptEvidence(signature, evidence)
     reading = _merged(first.reading, second.reading)
-    return replace(first, reading=reading, kept=kept, result_was_cut=told_by.result_was_cut)
+    # What a model is told stands in its messages, on either span.
+    others = (*first.others, second) if reading.role is Role.MODEL else ()
+    return replace(first, reading=reading, kept=kept, result_was_cut=told_by.result_was_cut, others=others)
 
 
 def _merged(first: Reading, second: Reading) -> Reading:

@@ -1,17 +1,13 @@
-"""One run as it goes on: detection, the arguments that only the model told, and the alerts that are open."""
+"""One run as it goes on: detection, and the alerts that are open."""
 
 from __future__ import annotations
 
 import hashlib
 from dataclasses import replace
-from typing import Any
 
-from otel_processor.detection.bounded import RecentMap
 from otel_processor.detection.run_state import RunState
-from otel_processor.model import Alert, Call, CallOutcome, Pattern, Reading, RequestedCall, Role, StopReason
+from otel_processor.model import Alert, Call, CallOutcome, Pattern, Role, StopReason
 from otel_processor.policy import Policy
-
-_REQUESTS = 256
 
 _BY_FINISH_REASON = {
     "length": StopReason.MODEL_LENGTH,
@@ -24,33 +20,21 @@ _BY_FINISH_REASON = {
 class RunTracker:
     """The memory of one run, used by the live path and by the ledger alike. Its owner holds the lock."""
 
-    __slots__ = ("_by_id", "_open", "_unclaimed", "flagged_reason", "last_finish_reason", "run_id", "state")
+    __slots__ = ("_open", "flagged_reason", "last_finish_reason", "run_id", "state")
 
     def __init__(self, run_id: str, policy: Policy) -> None:
         self.run_id = run_id
         self.state = RunState(policy)
         self.flagged_reason: StopReason | None = None
         self.last_finish_reason: str | None = None
-        self._by_id: RecentMap[str, RequestedCall] = RecentMap(_REQUESTS)
-        self._unclaimed: RecentMap[str, list[RequestedCall]] = RecentMap(_REQUESTS)
         self._open: dict[Pattern, Alert] = {}
 
-    def arguments_for(self, reading: Reading) -> Any:
-        """Return the arguments that the model asked for with this call: by call id, else the next one for that tool.
-
-        Consumes the request. None when the model's answer was not recorded.
-        """
-        if reading.role is not Role.TOOL or reading.tool is None:
-            return None
-        waiting = self._unclaimed.get(reading.tool) or []
-        request = self._by_id.pop(reading.call_id) if reading.call_id is not None else None
-        if request is None or request.tool != reading.tool:
-            request = next(iter(waiting), None) if reading.call_id is None else None
-        if request is None:
-            return None
-        if request in waiting:
-            waiting.remove(request)
-        return request.arguments
+    def copy(self) -> RunTracker:
+        """Return a tracker of its own that goes on from here."""
+        twin = RunTracker(self.run_id, self.state.policy)
+        twin.state, twin._open = self.state.copy(), dict(self._open)
+        twin.flagged_reason, twin.last_finish_reason = self.flagged_reason, self.last_finish_reason
+        return twin
 
     def observe(self, call: Call, *, task: str | None) -> tuple[CallOutcome, tuple[Alert, ...], tuple[Alert, ...]]:
         """Take in the run's next call.
@@ -58,8 +42,8 @@ class RunTracker:
         Returns:
             what it means, the alerts that it opened or made graver, and those that it resolved.
         """
-        if call.kind is Role.MODEL:
-            self._remember_requests(call.reading)
+        if call.kind is Role.MODEL and call.reading.finish_reason is not None:
+            self.last_finish_reason = call.reading.finish_reason
         outcome = self.state.observe(call)
         if not outcome.verdicts and not outcome.resolved:
             return outcome, (), ()
@@ -97,22 +81,14 @@ class RunTracker:
         return over
 
     @property
+    def open_alerts(self) -> tuple[Pattern, ...]:
+        """Patterns of the alerts that are open."""
+        return tuple(self._open)
+
+    @property
     def end_reason(self) -> StopReason:
         """Why the run ended, when it ended without an error: told by the model's last answer."""
         return _BY_FINISH_REASON.get(self.last_finish_reason or "", StopReason.COMPLETED)
-
-    def _remember_requests(self, reading: Reading) -> None:
-        if reading.finish_reason is not None:
-            self.last_finish_reason = reading.finish_reason
-        if not reading.requested:
-            return
-        self._unclaimed.clear()
-        for request in reading.requested[:_REQUESTS]:
-            if request.arguments is None:
-                continue
-            if request.call_id is not None:
-                self._by_id.put(request.call_id, request)
-            self._unclaimed.put(request.tool, [*(self._unclaimed.get(request.tool) or ()), request])
 
 
 def alert_id(run_id: str, pattern: Pattern, span_id: str) -> str:

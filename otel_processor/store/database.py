@@ -197,9 +197,7 @@ def create_schema(connection: duckdb.DuckDBPyConnection) -> None:
         raise SchemaVersionError(_NOT_OURS)
     if minor >= SCHEMA_MINOR:
         return
-    for folder in ("schema", "views"):
-        for name in creation_order(folder):
-            connection.execute(definition(folder, name))
+    _create(connection, is_older=minor >= 0)
     if minor < 0:
         connection.execute(
             "insert into meta values ($major, $minor, $version, now(), null)",
@@ -207,6 +205,33 @@ def create_schema(connection: duckdb.DuckDBPyConnection) -> None:
         )
     else:
         connection.execute("update meta set schema_minor = $minor", {"minor": SCHEMA_MINOR})
+
+
+def _create(connection: duckdb.DuckDBPyConnection, *, is_older: bool) -> None:
+    for name in creation_order("schema"):
+        connection.execute(definition("schema", name))
+    if is_older:
+        _add_columns(connection)
+    for name in creation_order("views"):
+        connection.execute(definition("views", name))
+
+
+_COLUMNS = "select table_name, column_name, data_type from duckdb_columns() where database_name = $database and not internal"
+
+
+def _add_columns(connection: duckdb.DuckDBPyConnection) -> None:
+    """Add the columns that the tables of an older database do not have; they are empty for what is in it."""
+    import duckdb
+
+    # One transaction writes to one database only: what the definitions say is asked of another engine.
+    with duckdb.connect(":memory:") as fresh:
+        for name in creation_order("schema"):
+            fresh.execute(definition("schema", name))
+        wanted = fresh.execute(_COLUMNS, {"database": "memory"}).fetchall()
+    known = {(table, column) for table, column, _ in connection.execute(_COLUMNS, {"database": "store"}).fetchall()}
+    for table, column, kind in wanted:
+        if (table, column) not in known:
+            connection.execute(f'alter table {table} add column "{column}" {kind}')
 
 
 def _lock_of(path: Path) -> threading.Lock:

@@ -48,8 +48,10 @@ def call_tool(
         return span_id(span)
 
 
-def ask_model(tracer: Tracer, *, tokens: tuple[int, int] = (100, 10), finish: str = "stop") -> str:
-    """Make a model call and return its span id."""
+def ask_model(
+    tracer: Tracer, *, tokens: tuple[int, int] = (100, 10), finish: str = "stop", given: Mapping[str, str] | None = None
+) -> str:
+    """Make a model call, which may be given results by call id, and return its span id."""
     attributes: dict[str, Any] = {
         "gen_ai.operation.name": "chat",
         "gen_ai.request.model": "m-1",
@@ -57,6 +59,9 @@ def ask_model(tracer: Tracer, *, tokens: tuple[int, int] = (100, 10), finish: st
         "gen_ai.usage.output_tokens": tokens[1],
         "gen_ai.response.finish_reasons": (finish,),
     }
+    if given:
+        parts = [{"type": "tool_call_response", "id": call_id, "response": result} for call_id, result in given.items()]
+        attributes["gen_ai.input.messages"] = orjson.dumps([{"role": "tool", "parts": parts}]).decode()
     with tracer.start_as_current_span("chat m-1", kind=SpanKind.CLIENT, attributes=attributes) as span:
         return span_id(span)
 

@@ -140,7 +140,24 @@ def failing(tracer: Tracer) -> None:
         raise ValueError("gave up")
 
 
-SCENARIOS = [looping, healthy, delegating, interleaved, conversing, declaring, unfinished, failing]
+def answering(tracer: Tracer) -> None:
+    """Tools record no results; the next model call is given them, and what is stuck is seen all the same."""
+    with agent(tracer, "reader"):
+        given: dict[str, str] = {}
+        for turn in range(7):
+            ask_model(tracer, given=given)
+            given = {f"c{turn}": "the first page of it, with news" if turn == 0 else "nothing found"}
+            call_tool(tracer, "search", {"q": "cats"}, more={"gen_ai.tool.call.id": f"c{turn}"})
+
+
+def summing(tracer: Tracer) -> None:
+    """No model call is recorded; agents say what they used, one of them inside the other."""
+    used = {"gen_ai.usage.input_tokens": 300, "gen_ai.usage.output_tokens": 20}
+    with agent(tracer, "boss", more=used), agent(tracer, "hand", more=used):
+        call_tool(tracer, "search", {"q": "x"}, "something")
+
+
+SCENARIOS = [answering, summing, looping, healthy, delegating, interleaved, conversing, declaring, unfinished, failing]
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,7 @@ from otel_processor import StoreBusyError, StoreError, connect
 from otel_processor.recording.recorder import Recorder
 from otel_processor.store import scripts
 from otel_processor.store.columns import ALERTS, CALLS, RUNS, SPANS, TRACE_RUNS, WRITERS
-from otel_processor.store.database import STORAGE_VERSION, Database
+from otel_processor.store.database import SCHEMA_MINOR, STORAGE_VERSION, Database
 from tests.integration import processes
 from tests.integration.records import record, tool_record
 from tests.integration.stored import rows, value
@@ -249,6 +249,30 @@ def test_reading_what_is_not_there_says_so(tmp_path: Path) -> None:
 def test_connect_is_read_only(filled: Path) -> None:
     with connect(filled) as connection, pytest.raises(duckdb.Error, match="read-only"):
         connection.execute("delete from spans")
+
+
+OLD_RUNS = """create table run_rows (run_id VARCHAR NOT NULL, task VARCHAR, task_type VARCHAR, agent VARCHAR, service VARCHAR,
+    conversation_id VARCHAR, started_at TIMESTAMPTZ, ended_at TIMESTAMPTZ, last_seen_at TIMESTAMPTZ, stop_reason VARCHAR NOT NULL,
+    flagged_reason VARCHAR, policy_hash VARCHAR NOT NULL, status VARCHAR NOT NULL)"""
+"""As version 1.0 made it."""
+
+
+def test_an_older_file_gets_the_columns_that_it_lacks_and_keeps_its_rows(filled: Path) -> None:
+    before = rows(filled, "select run_id, task, tokens, status from runs")
+    with Database(filled).write(timeout_seconds=5) as connection:
+        connection.execute("create temp table kept as from run_rows")
+        connection.execute("drop table run_rows")
+        connection.execute(OLD_RUNS)
+        connection.execute(
+            "insert into run_rows select * exclude (root_input_tokens, root_output_tokens, root_cost_usd) from kept"
+        )
+        connection.execute("create or replace view runs as select * from run_rows")
+        connection.execute("update meta set schema_minor = 0")
+    used = {"gen_ai.operation.name": "invoke_agent", "gen_ai.usage.input_tokens": 7}
+    assert Recorder(filled).record([record(used, trace="b" * 32)], timeout_seconds=5)
+    assert value(filled, "select schema_minor from meta") == SCHEMA_MINOR
+    assert rows(filled, f"select run_id, task, tokens, status from runs where run_id <> '{'b' * 32}'") == before
+    assert rows(filled, f"select tokens, input_tokens, steps from runs where run_id = '{'b' * 32}'") == [(7, 7, 0)]
 
 
 def test_a_newer_minor_schema_is_written_as_it_is(filled: Path) -> None:

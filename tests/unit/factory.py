@@ -90,6 +90,56 @@ def model_span(
     return make_span(span_id, attributes | dict(more or {}), **fields)
 
 
+def told_model_span(
+    span_id: str, *told: tuple[str | None, str | None, str], more: Mapping[str, Any] | None = None, **fields: Any
+) -> SpanRecord:
+    """A model call that is given results: (call id, tool, result)."""
+    given: list[dict[str, Any]] = [{"role": "assistant", "parts": [{"type": "text", "content": "I look it up"}]}]
+    for call_id, tool, result in told:
+        part = {"type": "tool_call_response", "id": call_id, "name": tool, "response": result}
+        given.append({"role": "tool", "parts": [{name: value for name, value in part.items() if value is not None}]})
+    return model_span(span_id, more={"gen_ai.input.messages": json.dumps(given)} | dict(more or {}), **fields)
+
+
+def sibling_span(span_id: str, *told: tuple[str | None, str, str], **fields: Any) -> SpanRecord:
+    """A plain span of ADK that tells results: (call id, tool, result)."""
+    parts = [
+        {"function_response": {"id": call_id, "name": tool, "response": {"result": result}}} for call_id, tool, result in told
+    ]
+    attributes = {"gcp.vertex.agent.tool_response": json.dumps({"content": {"parts": parts}})}
+    return make_span(span_id, attributes, scope="gcp.vertex.agent", name="tool_response", **fields)
+
+
+def failure_span(span_id: str, call_id: str, message: str, **fields: Any) -> SpanRecord:
+    """A child of Claude Code's that tells how a tool failed."""
+    attributes = {"span.type": "tool.execution", "success": "false", "tool_use_id": call_id, "error": message}
+    return make_span(span_id, attributes, name="claude_code.tool.execution", **fields)
+
+
+def invoker_span(span_id: str, *made: tuple[str, str, str], **fields: Any) -> SpanRecord:
+    """A component of Haystack that made several calls: (call id, tool, result)."""
+    messages = [
+        {
+            "role": "tool",
+            "content": [
+                {
+                    "tool_call_result": {
+                        "result": result,
+                        "error": False,
+                        "origin": {"id": call_id, "tool_name": tool, "arguments": {}},
+                    }
+                }
+            ],
+        }
+        for call_id, tool, result in made
+    ]
+    attributes = {
+        "haystack.component.type": "ToolInvoker",
+        "haystack.component.output": json.dumps({"tool_messages": messages}),
+    }
+    return make_span(span_id, attributes, scope="haystack", name="haystack.component.run", **fields)
+
+
 def agent_span(span_id: str, agent: str = "clerk", *, more: Mapping[str, Any] | None = None, **fields: Any) -> SpanRecord:
     """An agent's invocation."""
     attributes = {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": agent}

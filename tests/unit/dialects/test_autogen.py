@@ -4,8 +4,7 @@ import json
 from typing import Any
 
 from otel_processor.dialects.reader import told_by
-from otel_processor.dialects.told import Told
-from otel_processor.model import Role
+from otel_processor.model import Role, Told
 from tests.unit.dialects.spans import exception, read, span
 
 TOOL = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "search", "gen_ai.tool.call.id": "c1"}

@@ -5,8 +5,7 @@ from typing import Any
 import pytest
 
 from otel_processor.dialects.reader import told_by
-from otel_processor.dialects.told import Told
-from otel_processor.model import NOTHING, Reading, Role
+from otel_processor.model import NOTHING, Reading, Role, Told
 from tests.unit.dialects.spans import event, read, span
 
 SCOPE = "com.anthropic.claude_code.tracing"

@@ -1,8 +1,7 @@
 from __future__ import annotations
 
 from otel_processor.dialects.reader import told_by
-from otel_processor.dialects.told import Told
-from otel_processor.model import NOTHING, Role
+from otel_processor.model import NOTHING, Role, Told
 from tests.unit.dialects.spans import event, read, span
 
 NOISE = {"code.file.path": "core/src/tools/parallel.rs", "thread.id": 3, "busy_ns": 1, "idle_ns": 2}

@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 
 from otel_processor.dialects.reader import told_by
-from otel_processor.dialects.told import Told
-from otel_processor.model import Reading, RequestedCall, Role
+from otel_processor.model import Reading, RequestedCall, Role, Told
 from tests.unit.dialects.spans import read, span
 
 META = {
@@ -126,8 +125,8 @@ def test_an_invoker_that_made_several_calls_tells_of_them() -> None:
     attributes = invoker(result("c1", "3 hits"), result("c2", "Failed to invoke", error=True))
     assert haystack("haystack.component.run", attributes).role is Role.OTHER
     assert told_by(span(attributes, scope="haystack", name="haystack.component.run")) == (
-        Told("c1", "search", {"q": "x"}, "3 hits"),
-        Told("c2", "search", {"q": "x"}, "Failed to invoke", is_error=True),
+        Told("c1", "search", {"q": "x"}, "3 hits", made_here=True),
+        Told("c2", "search", {"q": "x"}, "Failed to invoke", is_error=True, made_here=True),
     )
 
 

@@ -4,8 +4,7 @@ import json
 from typing import Any
 
 from otel_processor.dialects.reader import told_by
-from otel_processor.dialects.told import Told
-from otel_processor.model import Reading, RequestedCall, Role
+from otel_processor.model import Reading, RequestedCall, Role, Told
 from tests.unit.dialects.spans import read, span
 
 SCOPE = "logfire.openai_agents"

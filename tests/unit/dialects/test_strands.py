@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 
 from otel_processor.dialects.reader import told_by
-from otel_processor.dialects.told import Told
-from otel_processor.model import Reading, RequestedCall, Role
+from otel_processor.model import Reading, RequestedCall, Role, Told
 from tests.unit.dialects.spans import event, exception, read, span
 
 SCOPE = "strands.telemetry.tracer"

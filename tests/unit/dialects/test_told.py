@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 
 from otel_processor.dialects.reader import DIALECTS, told_by
-from otel_processor.dialects.told import Told, told_in_messages
+from otel_processor.dialects.told import told_in_messages
+from otel_processor.model import Told
 from tests.unit.dialects.spans import event, span
 from tests.unit.dialects.test_reader import attribute_maps, events, values
 

@@ -73,6 +73,8 @@ class SmallStore:
         self.runs = {run_id: run for run_id, run in self.runs.items() if run_id not in runs}
 
     def _write(self, delta: Delta) -> None:
+        for key in delta.retold:
+            self.calls.pop(key, None)
         for recorded in delta.calls:
             self.calls[recorded.call.trace_id, recorded.call.span_id] = recorded
         for trace_id, agent in delta.named_agents:

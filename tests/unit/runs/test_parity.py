@@ -8,10 +8,23 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from otel_processor.model import SpanRecord
-from tests.unit.factory import agent_span, make_span, model_span, tool_span
+from tests.unit.factory import (
+    agent_span,
+    failure_span,
+    invoker_span,
+    make_span,
+    model_span,
+    sibling_span,
+    told_model_span,
+    tool_span,
+)
 from tests.unit.runs.small_store import SmallStore
 
-KINDS = ("tool", "tool", "tool", "model", "model", "agent", "plain")
+KINDS = ("tool", "tool", "tool", "model", "model", "told", "told", "sibling", "failure", "invoker", "agent", "plain")
+
+IDS = (None, "c1", "c2")
+TOOLS = ("search", "search", "send_email", "job_status")
+RESULTS = ("x", "another thing that was found", '{"status": "error"}')
 
 
 @st.composite
@@ -36,7 +49,7 @@ def runs(draw: st.DrawFn) -> list[SpanRecord]:
 
 
 def _span(draw: st.DrawFn, span_id: str, trace: str, parent: str | None, start: int, length: int, talks: bool) -> SpanRecord:
-    more = {"gen_ai.conversation.id": "talk"} if talks else {}
+    more: dict[str, Any] = {"gen_ai.conversation.id": "talk"} if talks else {}
     if draw(st.integers(0, 9)) == 0:
         more["loop.run.id"] = draw(st.sampled_from(["r1", "r2", "t1"]))
     if draw(st.integers(0, 9)) == 0:
@@ -51,10 +64,26 @@ def _span(draw: st.DrawFn, span_id: str, trace: str, parent: str | None, start: 
     if kind == "model":
         requests = draw(st.sampled_from([(), (("c1", "search", "a"),), (("c2", "search", "b"), ("c1", "search", "a"))]))
         finish = draw(st.sampled_from([None, "stop", "length"]))
+        more["gen_ai.usage.input_tokens"] = draw(st.sampled_from([10, None]))
         return model_span(span_id, requests=requests, finish=finish, more=more, **place)
     if kind == "agent":
+        if draw(st.integers(0, 3)) == 0:
+            more["gen_ai.usage.input_tokens"] = draw(st.sampled_from([0, 7, 9]))
         return agent_span(span_id, draw(st.sampled_from(["clerk", "scout"])), more=more, **place)
-    return make_span(span_id, more, **place)
+    if kind == "plain":
+        return make_span(span_id, more, **place)
+    return _telling_span(draw, kind, span_id, more, place)
+
+
+def _telling_span(draw: st.DrawFn, kind: str, span_id: str, more: dict[str, Any], place: dict[str, Any]) -> SpanRecord:
+    told = draw(st.lists(st.tuples(*(st.sampled_from(each) for each in (IDS, TOOLS, RESULTS))), min_size=1, max_size=3))
+    if kind == "told":
+        return told_model_span(span_id, *told, more=more, **place)
+    if kind == "sibling":
+        return sibling_span(span_id, *told, **place)
+    if kind == "failure":
+        return failure_span(span_id, draw(st.sampled_from(["c1", "c2"])), "no backend", **place)
+    return invoker_span(span_id, ("c1", "search", "x"), ("c2", "search", "y"), **place)
 
 
 def stored(*batches: Sequence[SpanRecord]) -> SmallStore:
@@ -65,6 +94,7 @@ def stored(*batches: Sequence[SpanRecord]) -> SmallStore:
 
 
 @given(runs(), st.randoms(use_true_random=False))
+@settings(deadline=None)
 def test_the_order_in_a_batch_does_not_matter(spans: list[SpanRecord], order: random.Random) -> None:
     shuffled = list(spans)
     order.shuffle(shuffled)
@@ -74,7 +104,7 @@ def test_the_order_in_a_batch_does_not_matter(spans: list[SpanRecord], order: ra
 
 
 @given(runs(), st.randoms(use_true_random=False), st.integers(2, 6))
-@settings(max_examples=300)
+@settings(max_examples=300, deadline=None)
 def test_batches_do_not_matter(spans: list[SpanRecord], order: random.Random, parts: int) -> None:
     batches: list[list[SpanRecord]] = [[] for _ in range(parts)]
     for span in spans:

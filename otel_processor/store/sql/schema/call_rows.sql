@@ -3,7 +3,7 @@ create table if not exists call_rows (
     trace_id           VARCHAR NOT NULL,
     span_id            VARCHAR NOT NULL,
     declared_run_id    VARCHAR,           -- loop.run.id, where it differs from the trace's run
-    step               INTEGER NOT NULL,
+    step               INTEGER NOT NULL,  -- 0: no step, the row stands for model calls that were not recorded
     kind               VARCHAR NOT NULL,  -- tool, model
     agent              VARCHAR,
     tool               VARCHAR,

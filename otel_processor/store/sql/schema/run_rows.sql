@@ -13,7 +13,7 @@ create table if not exists run_rows (
     flagged_reason VARCHAR,               -- the first loop verdict on it, however it ended
     policy_hash    VARCHAR NOT NULL,
     status         VARCHAR NOT NULL,      -- running, ok, error
-    root_input_tokens BIGINT,             -- what the run's root says of the whole; NULL: nothing
+    root_input_tokens  BIGINT,            -- what the outermost agents say of the whole; NULL: nothing
     root_output_tokens BIGINT,
-    root_cost_usd  DOUBLE
+    root_cost_usd      DOUBLE
 );

@@ -3,24 +3,31 @@
 -- no_leaves: no model call is recorded; no_usage: none of them tells tokens; differs: tokens or cost do;
 -- unpriced: tokens do not differ, but calls have no price; no_root_total: nothing to compare with; agrees: all the rest.
 create or replace view cost_reconciliation as
-with compared as (
+with leaves as (
+    select run_id, sum(input_tokens)::BIGINT as input_tokens, sum(output_tokens)::BIGINT as output_tokens, sum(cost_usd) as cost_usd
+    from calls
+    where kind = 'model' and step > 0
+    group by run_id
+),
+compared as (
     select
         u.run_id,
         u.task,
         u.model_calls,
-        u.input_tokens,
-        u.output_tokens,
-        u.cost_usd,
+        l.input_tokens,
+        l.output_tokens,
+        l.cost_usd,
         r.root_input_tokens,
         r.root_output_tokens,
         r.root_cost_usd,
-        r.root_input_tokens - u.input_tokens as input_difference,
-        r.root_output_tokens - u.output_tokens as output_difference,
-        r.root_cost_usd - u.cost_usd as cost_difference,
+        r.root_input_tokens - l.input_tokens as input_difference,
+        r.root_output_tokens - l.output_tokens as output_difference,
+        r.root_cost_usd - l.cost_usd as cost_difference,
         u.unpriced_calls,
         u.calls_without_usage
     from runs as u
     join run_rows as r on r.run_id = u.run_id
+    left join leaves as l on l.run_id = u.run_id
 )
 select
     *,

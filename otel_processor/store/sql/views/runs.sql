@@ -4,6 +4,8 @@
 -- when it leaves out all of them.
 -- wasted_*: spent in steps whose tool calls all turned out flat, or all repeated an earlier call while nothing changed
 -- (known also where no result is recorded; asking for a status again is not held against a run).
+-- Where no model call tells its tokens, they are the outermost agents' totals. Step 0 holds what stands for model calls that
+-- were not recorded: no step.
 create or replace view runs as
 with step_facts as (
     select
@@ -32,9 +34,9 @@ with step_facts as (
 counted as (
     select
         run_id,
-        count(*) as steps,
+        count(*) filter (step > 0) as steps,
         sum(tool_calls)::BIGINT as tool_calls,
-        sum(model_calls)::BIGINT as model_calls,
+        coalesce(sum(model_calls) filter (step > 0), 0)::BIGINT as model_calls,
         sum(failed_tool_calls)::BIGINT as failed_tool_calls,
         count(*) filter (is_flat) as flat_steps,
         max(flat_streak) as longest_flat_streak,
@@ -74,11 +76,11 @@ select
     coalesce(c.flat_steps, 0) as flat_steps,
     coalesce(c.longest_flat_streak, 0) as longest_flat_streak,
     s.repeated_signature_rate,
-    c.input_tokens,
-    c.output_tokens,
-    case when c.input_tokens is null and c.output_tokens is null then null
-         else coalesce(c.input_tokens, 0) + coalesce(c.output_tokens, 0) end as tokens,
-    c.cost_usd,
+    coalesce(c.input_tokens, r.root_input_tokens) as input_tokens,
+    coalesce(c.output_tokens, r.root_output_tokens) as output_tokens,
+    case when coalesce(c.input_tokens, c.output_tokens, r.root_input_tokens, r.root_output_tokens) is null then null
+         else coalesce(c.input_tokens, r.root_input_tokens, 0) + coalesce(c.output_tokens, r.root_output_tokens, 0) end as tokens,
+    coalesce(c.cost_usd, r.root_cost_usd) as cost_usd,
     coalesce(c.unpriced_calls, 0) as unpriced_calls,
     coalesce(c.calls_without_usage, 0) as calls_without_usage,
     -- Nothing was wasted is 0 where the whole is known; what wasted steps took may be unknown all the same.

@@ -1,0 +1,155 @@
+"""Folding: what each call means for its run, in the run's order; a run is taken back a little for what was told late."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from otel_processor.detection.evidence import make_call
+from otel_processor.model import Pattern
+from otel_processor.policy import Policy
+from otel_processor.runs.entry import Entry, Key, lacks_result
+from otel_processor.runs.hearing import Hearing
+from otel_processor.runs.memory import Checkpoint, Memory, RunMemory
+from otel_processor.runs.records import Delta, RecordedCall, Resolution
+from otel_processor.runs.tellings import filled_with
+
+_TAIL = 32
+"""Calls at the end of a run that can be folded again: a result that another span tells is told soon."""
+
+
+class Folding:
+    """Folds calls into their runs; owned by the ledger."""
+
+    def __init__(self, policy: Policy, memory: Memory) -> None:
+        self._policy = policy
+        self._memory = memory
+
+    def fold(self, entries: Iterable[Entry], told_in: Iterable[str], delta: Delta) -> None:
+        """Fold entries, sorted by order, and what plain spans told in these runs."""
+        by_run: dict[str, list[Entry]] = {}
+        for entry in entries:
+            trace_id = entry.item.span.trace_id
+            trace = self._memory.find(trace_id)
+            if trace is None or trace_id in delta.stale_traces:
+                continue
+            if trace.run_id is None:
+                trace.keep(entry)
+                continue
+            declared = trace.tree.declared_run_of(entry.node)
+            entry.declared = declared if declared != trace.run_id else None
+            run_id = entry.declared or trace.run_id
+            if entry.declared is not None:
+                trace.run_ids.add(run_id)
+                self._memory.run(run_id).trace_ids.add(trace_id)
+            by_run.setdefault(run_id, []).append(entry)
+        for run_id in {**by_run, **dict.fromkeys(told_in)}:
+            run = self._memory.run(run_id)
+            new = by_run.get(run_id, [])
+            if not self._fold_run(run, new, delta):
+                delta.stale_traces |= run.trace_ids.union(entry.item.span.trace_id for entry in new)
+
+    def _fold_run(self, run: RunMemory, new: Sequence[Entry], delta: Delta) -> bool:
+        """Fold a run's new entries; return False where that can only be done anew."""
+        fresh, run.fresh = run.fresh, []
+        if new and new[0].item.order < run.last_order:
+            return False
+        late = run.tellings.bring(fresh, new)
+        if late is None:
+            return False
+        heard = None if late else _listen(run.hearing, new)
+        if heard is not None:
+            return self._observe_all(run, new, heard, {}, delta)
+        open_before = run.tracker.open_alerts
+        again = run.take_back()
+        if not late.keys() <= {entry.key for entry in again}:
+            return False
+        for entry in again:
+            entry.item = filled_with(entry.item, late.get(entry.key, ()))
+        entries = [*again, *new]
+        heard = _listen(run.hearing, entries)
+        if heard is None or not self._observe_all(run, entries, heard, {entry.key: entry.recorded for entry in again}, delta):
+            return False
+        _close(run, open_before, delta)
+        return True
+
+    def _observe_all(
+        self, run: RunMemory, entries: Sequence[Entry], heard: _Heard, known: Mapping[Key, RecordedCall | None], delta: Delta
+    ) -> bool:
+        stays = not known and run.checkpoint is not None and len(run.tail) + len(entries) <= _TAIL
+        if not stays:
+            run.checkpoint, run.tail = None, []
+        place = None if stays or not any(entry.lacks_result for entry in entries[heard.position :]) else heard.position
+        for position, entry in enumerate(entries):
+            if position == place and heard.before is not None:
+                run.checkpoint = Checkpoint(run.tracker.copy(), heard.before)
+            if entry.is_call and not self._observe(run, entry, known, delta):
+                return False
+            run.last_order = max(run.last_order, entry.item.order)
+            if run.checkpoint is not None:
+                run.tail.append(entry.lean())
+        return True
+
+    def _observe(self, run: RunMemory, entry: Entry, known: Mapping[Key, RecordedCall | None], delta: Delta) -> bool:
+        item = entry.heard or entry.item
+        span = item.span
+        trace = self._memory.find(span.trace_id)
+        if trace is None:
+            return False
+        agent = item.reading.agent or trace.tree.agent_of(entry.node) or ""
+        if not agent:
+            trace.tree.note_unnamed(entry.node, run.tracker.run_id)
+        call = make_call(
+            item.reading,
+            trace_id=span.trace_id,
+            span_id=span.span_id,
+            agent=agent,
+            start_ns=span.start_ns,
+            end_ns=span.end_ns,
+            policy=self._policy,
+            signature=item.kept.signature if item.kept else None,
+            evidence=item.kept.evidence if item.kept else None,
+            result_was_cut=item.result_was_cut,
+        )
+        outcome, opened, resolved = run.tracker.observe(call, task=run.facts.task)
+        entry.recorded = RecordedCall(call, outcome, entry.declared, was_altered=item.kept is not None)
+        run.tellings.note(entry)
+        if entry.key not in known:
+            delta.calls.append(entry.recorded)
+        elif entry.recorded != known[entry.key]:
+            delta.calls.append(entry.recorded)
+            delta.retold[entry.key] = span.end_ns
+        delta.alerts.extend(opened)
+        delta.resolutions.extend(
+            Resolution(alert.run_id, alert.verdict.pattern, alert.resolved_ns or span.end_ns) for alert in resolved
+        )
+        return True
+
+
+class _Heard(NamedTuple):
+    """What listening to a run's entries left to fold them again by."""
+
+    position: int
+    """Of the first of the last entries that came without a result; behind all where there is none."""
+    before: Hearing | None
+    """What had been heard before that one."""
+
+
+def _listen(hearing: Hearing, entries: Sequence[Entry]) -> _Heard | None:
+    """Listen to the entries in their order; None where they tell of calls that are folded and not among them."""
+    at_hand: dict[Key, Entry] = {}
+    heard = _Heard(len(entries), None)
+    for position, entry in enumerate(entries):
+        if heard.before is None and position >= len(entries) - _TAIL and lacks_result(entry.item):
+            heard = _Heard(position, hearing.copy())
+        if hearing.listen(entry, at_hand):
+            return None
+    return heard
+
+
+def _close(run: RunMemory, open_before: Iterable[Pattern], delta: Delta) -> None:
+    """Resolve what was told before and has no ground any more: an alert is never withdrawn."""
+    run_id = run.tracker.run_id
+    told = {resolution.pattern for resolution in delta.resolutions if resolution.run_id == run_id}
+    over = set(open_before).difference(run.tracker.open_alerts, told)
+    delta.resolutions.extend(Resolution(run_id, pattern, run.last_order[0]) for pattern in sorted(over))
