@@ -34,9 +34,9 @@ SANDBOX = {
     "temp_directory": "",
 }
 
-_FORBIDDEN = {
-    "COPY", "COPY_DATABASE", "EXPORT", "ATTACH", "DETACH", "LOAD", "INSERT", "UPDATE", "DELETE", "ALTER", "DROP", "VACUUM",
-}  # fmt: skip
+_FORBIDDEN = {"COPY", "COPY_DATABASE", "EXPORT", "ATTACH", "DETACH", "LOAD"}
+"""Statements that are for files; temporary tables may be changed, the database is open read-only."""
+
 _READ_ONLY = "`sql` is read-only: it cannot change the database or its settings, nor reach files or extensions"
 
 _REFUSED = re.compile(

@@ -348,3 +348,33 @@ def test_the_views_answer_on_an_empty_database(runner: CliRunner, database: Path
     for name in names:
         result = ask(runner, database, f"select count(*) as n from {name}", "--format", "csv")
         assert result.stdout == "n\n0\n", result.stderr
+
+
+@pytest.mark.parametrize(
+    "statement", ["copy odd to '{db}.tmp/x.csv'", "export database '{db}.tmp'", "attach '{db}.tmp/y.duckdb'"]
+)
+def test_the_engines_own_temporary_folder_is_no_way_out(runner: CliRunner, odd: Path, statement: str) -> None:
+    """DuckDB may write there whatever else is forbidden."""
+    odd.with_name(odd.name + ".tmp").mkdir()
+    result = ask(runner, odd, statement.format(db=odd))
+    assert result.exit_code == 2
+    assert "read-only" in result.stderr
+    assert list(odd.with_name(odd.name + ".tmp").iterdir()) == []
+
+
+def test_the_rows_are_not_written_over_the_database(runner: CliRunner, odd: Path) -> None:
+    """`--output` with the database's own name would replace it by a table."""
+    before = odd.read_bytes()
+    result = ask(runner, odd, "select 1", "--format", "csv", "--output", str(odd))
+    assert result.exit_code == 2
+    assert "belongs to the database" in result.stderr
+    assert odd.read_bytes() == before
+
+
+def test_a_stream_of_short_fetches_is_stopped_in_time(runner: CliRunner, odd: Path) -> None:
+    """Each fetch is quick; all of them together are not."""
+    begun = time.monotonic()
+    result = ask(runner, odd, "select * from range(1000000000)", "--format", "csv", "--timeout", "1")
+    assert result.exit_code != 0
+    assert "--timeout" in result.stderr
+    assert time.monotonic() - begun < 20

@@ -67,7 +67,7 @@ def test_a_poll_whose_result_moves_is_work() -> None:
 
 def test_a_poll_whose_result_differs_only_in_its_time_is_a_loop() -> None:
     outcomes = run(*[f"job_status:7=running at 2026-11-30T12:00:{number:02}Z" for number in range(8)])
-    assert progress(outcomes) == "+-------"
+    assert progress(outcomes) == "+????---"
     assert alarms(outcomes, HARD) == [5]
     assert alarms(outcomes, FLAT) == [4, 5]
 
@@ -444,3 +444,19 @@ def test_the_effect_of_a_call_comes_from_its_name_or_the_policy() -> None:
     assert call("send_email:a").effect is Effect.WRITE
     assert call("send_email:a", policy=Policy(effects={"send_email": "poll"})).effect is Effect.POLL
     assert call("*").effect is None
+
+
+def test_a_status_that_moves_among_constant_fields_is_work() -> None:
+    constant = " ".join(f"field{number}: value{number}" for number in range(30))
+    outcomes = run(*(f"get_job_status:7={constant} percent: {share}" for share in range(0, 100, 10)))
+    assert all(outcome.progress for outcome in outcomes)
+
+
+def test_a_status_that_stands_still_is_let_off_a_few_times() -> None:
+    outcomes = run(*["get_job_status:7=queued"] * 5, "get_job_status:7=running", "get_job_status:7=done")
+    assert [verdict for outcome in outcomes for verdict in outcome.verdicts] == []
+
+
+def test_a_status_that_never_moves_is_a_loop_in_the_end() -> None:
+    outcomes = run(*["get_job_status:7=queued"] * 8)
+    assert [str(verdict.pattern) for outcome in outcomes for verdict in outcome.verdicts] == ["hard_loop"]

@@ -247,6 +247,6 @@ def test_what_is_too_long_or_too_large_for_a_column_is_brought_into_it() -> None
     long = "x" * 300_000
     span = tool_span("call", f"{'t' * 9_000}:{long}={long}", call_id="c" * 9_000)
     columns: dict[str, list[Any]] = call_columns(decide(prepare([span], Policy()).reads).calls, Pricer(Policy()))
-    assert len(columns["tool"][0]) == len(columns["call_id"][0]) == 4_096
+    assert len(columns["tool"][0]) <= 512 >= len(columns["call_id"][0])
     assert len(columns["arguments"][0]) == len(columns["result"][0]) == MAX_VALUE_CHARS
     assert orjson.loads(columns["evidence"][0])["length"] == 300_000
