@@ -68,8 +68,8 @@ class Ledger:
         awaited: list[tuple[ReadSpan, Node]] = []
         # Children before their parents, also where both end in the same instant.
         for item in sorted(spans, key=lambda read: (read.span.end_ns, -read.span.start_ns, read.span.span_id)):
-            # A model is asked in its turn, and only where it matters.
-            told = told_of(item) if item.reading.role is not Role.MODEL else ()
+            # A model is asked in its turn, and only where it matters; the others stand for what they are.
+            told = told_of(item) if item.reading.role is Role.OTHER else ()
             made = [made_here(item, each, number) for number, each in enumerate(told, 1) if each.made_here]
             trace = self._memory.trace(item.span.trace_id, shows_run=may_be_a_run(item.reading) or bool(made))
             trace.spans += 1
@@ -238,5 +238,5 @@ def _hear(trace: TraceMemory, item: ReadSpan, node: Node, told: tuple[Told, ...]
     del trace.telling[:-_WAITING]
     # A result may carry an id that the call's own span does not.
     by_tool = tuple(each for each in told if each.tool is not None and each.result is not None and not each.made_here)
-    if by_tool and not item.reading.role.is_call:
+    if by_tool:
         pending.append(Entry(item, node, told=by_tool))

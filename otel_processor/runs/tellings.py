@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from otel_processor.detection.bounded import RecentMap
 from otel_processor.model import Told
@@ -27,8 +28,7 @@ class Telling:
     """The call that it was taken to be about."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Mark:
+class _Mark(NamedTuple):
     """What is remembered of a call that was folded."""
 
     key: Key

@@ -119,7 +119,7 @@ class TraceTree:
         if node.role.is_call:
             first = self._same_call(node, inside)
             if first is not None:
-                node.told_by = first.told_by or first.span_id
+                node.told_by = self._stands_for(first)
             self._claim(node.parent_id, first or node)
             if node.call_id is not None:
                 if len(self._by_call_id) > _NODES:
@@ -232,6 +232,15 @@ class TraceTree:
             return None
         told = inside if node.role is Role.OTHER else [inner for inner in inside if agree(inner, node)][:1]
         return next(((inner.span_id, above.span_id) for inner in told if agree(inner, above)), None)
+
+    def _stands_for(self, node: Node) -> str:
+        """Return the span that stands for a call that this one tells: it may stand for another one since."""
+        for _ in range(_DEPTH):
+            following = self._nodes.get(node.told_by) if node.told_by is not None else None
+            if following is None or following is node:
+                break
+            node = following
+        return node.told_by or node.span_id
 
     def _nearest_telling(self, node: Node) -> Node | None:
         """Return the nearest span above that is not a plain one."""

@@ -135,3 +135,33 @@ def test_openinference_calls_pipelines_and_agents_chains() -> None:
     assert read(chain, scope=scope, name="Pipeline.run").role is Role.WORKFLOW
     assert read(chain, scope=scope, name="Agent.run").role is Role.AGENT
     assert read({"openinference.span.kind": "LLM"}, scope=scope, name="OpenAIChatGenerator.run").role is Role.MODEL
+
+
+def printed(role: str, text: str, meta: str = "{}") -> str:
+    return (
+        f"ChatMessage(_role=<ChatRole.{role}: '{role.lower()}'>, _content=[TextContent(text='{text}')], _name=None, _meta={meta})"
+    )
+
+
+def test_an_agents_usage_is_that_of_the_messages_it_adds() -> None:
+    usage = "{{'model': 'm-1', 'usage': {{'prompt_tokens': {}, 'completion_tokens': 20}}}}"
+    given = [printed("USER", "'prompt_tokens': 999"), printed("ASSISTANT", "before", usage.format(500))]
+    own = [printed("ASSISTANT", "'prompt_tokens': 7", usage.format(100)), printed("ASSISTANT", "done", usage.format(101))]
+    attributes = {
+        "openinference.span.kind": "CHAIN",
+        "input.value": json.dumps({"messages": given}),
+        "output.value": json.dumps({"messages": given + own}),
+    }
+    reading = read(attributes, scope="openinference.instrumentation.haystack", name="Agent.run")
+    assert (reading.role, reading.input_tokens, reading.output_tokens, reading.model) == (Role.AGENT, 201, 40, "m-1")
+
+
+def test_an_agents_output_that_makes_no_sense_tells_no_usage() -> None:
+    for output in (
+        "[",
+        "[1]",
+        json.dumps({"messages": "x"}),
+        json.dumps({"messages": [7, "ChatMessage(_role=<ChatRole.ASSISTANT"]}),
+    ):
+        attributes = {"openinference.span.kind": "CHAIN", "output.value": output}
+        assert read(attributes, scope="openinference.instrumentation.haystack", name="Agent.run").input_tokens is None

@@ -104,7 +104,7 @@ def test_the_order_in_a_batch_does_not_matter(spans: list[SpanRecord], order: ra
 
 
 @given(runs(), st.randoms(use_true_random=False), st.integers(2, 6))
-@settings(max_examples=6000, deadline=None)
+@settings(max_examples=8000, deadline=None)
 def test_batches_do_not_matter(spans: list[SpanRecord], order: random.Random, parts: int) -> None:
     batches: list[list[SpanRecord]] = [[] for _ in range(parts)]
     for span in spans:

@@ -4,6 +4,8 @@ import pytest
 
 from otel_processor.model import Role
 from otel_processor.runs.trace_tree import Node, TraceTree
+from tests.unit.factory import model_span
+from tests.unit.runs.small_store import SmallStore
 
 
 def node(
@@ -104,6 +106,11 @@ def test_nested_model_spans_are_one_model_call() -> None:
     assert told_by(node("sdk", "wrapper", Role.MODEL), node("wrapper", role=Role.MODEL)) == [None, "sdk"]
 
 
+def test_a_wrapper_may_give_a_models_answer_an_id_of_its_own() -> None:
+    sdk, wrapper = node("sdk", "wrapper", Role.MODEL, call_id="1"), node("wrapper", role=Role.MODEL, call_id="2")
+    assert told_by(sdk, wrapper) == [None, "sdk"]
+
+
 def test_a_late_span_between_two_calls_says_that_they_are_one() -> None:
     tree = TraceTree()
     for added in (node("inner", "http"), node("outer")):
@@ -114,6 +121,16 @@ def test_a_late_span_between_two_calls_says_that_they_are_one() -> None:
         tree.add(added)
     middle = tree.add(node("middle", "outer"))
     assert (middle.told_by, middle.joins) == ("inner", ("inner", "outer"))
+
+
+def test_what_was_joined_later_is_told_by_the_one_that_stands_for_all() -> None:
+    model = Role.MODEL
+    store = SmallStore()
+    inner, middle = model_span("inner", parent="between", at=3, seconds=1), model_span("middle", parent="top", at=2, seconds=2)
+    top, between = model_span("top", at=1, seconds=3), model_span("between", parent="middle", at=2, seconds=3)
+    store.record([inner, middle, top, between, model_span("late", parent="top", at=3, seconds=4)])
+    assert store.decided_anew == 0
+    assert [(key[1], row.call.kind) for key, row in store.calls.items()] == [("inner", model)]
 
 
 def test_the_agent_of_a_call_is_the_nearest_above() -> None:
