@@ -25,6 +25,7 @@ _FACTS = """
     select
         (select count(*) from spans) as spans,
         (select count(*) from calls where kind = 'tool') as tool_calls,
+        (select count(*) from calls where kind = 'tool' and (signature is null or fingerprint is null)) as half_known_calls,
         (select count(*) from calls where kind = 'model') as model_calls,
         (select count(*) from runs) as runs,
         (select count(*) from runs where stop_reason = 'running') as open_runs,
@@ -176,6 +177,13 @@ def _content(connection: duckdb.DuckDBPyConnection) -> Iterator[Check]:
         )
     else:
         yield ok("content", counts)
+    if facts["half_known_calls"] * 2 > facts["tool_calls"]:
+        yield warning(
+            "recording",
+            f"{facts['half_known_calls']:,} of {facts['tool_calls']:,} tool calls come without arguments or without a result: "
+            "loops in them are hard to see",
+            "let your instrumentation record content, for example OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=true",
+        )
     if facts["seconds_since_write"] is None:
         yield warning("last write", "nobody has written yet", "run an agent with this database")
     else:

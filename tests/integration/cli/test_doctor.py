@@ -249,3 +249,14 @@ def test_runs_that_do_not_add_up_are_told(runner: CliRunner, database: Path) -> 
 def test_a_database_without_model_calls_says_nothing_of_cost(runner: CliRunner, database: Path) -> None:
     _, found = examine(runner, database)
     assert "cost" not in found
+
+
+def test_calls_without_content_are_told(runner: CliRunner, database: Path) -> None:
+    """A loop among calls of which nothing is recorded cannot be seen; that is no fault of the agent's."""
+    fill(database, SPAN.format(count=1), CALL)
+    _, found = examine(runner, database)
+    assert found["recording"][0]["state"] == "warning"
+    assert "CAPTURE_MESSAGE_CONTENT" in found["recording"][0]["remedy"]
+    fill(database, "update call_rows set signature = 's', fingerprint = 'f'")
+    _, found = examine(runner, database)
+    assert "recording" not in found
