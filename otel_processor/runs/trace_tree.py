@@ -10,6 +10,7 @@ from typing import Protocol
 from otel_processor.model import Reading, Role
 
 _NODES = 20_000
+_PASSED_OVER = 64
 _DEPTH = 128
 _INNER = 16
 """Calls directly inside one span that are remembered until it comes."""
@@ -112,8 +113,7 @@ class TraceTree:
         """
         self._nodes[node.span_id] = node
         if len(self._nodes) > _NODES:
-            forgotten, _ = self._nodes.popitem(last=False)
-            self._inner.pop(forgotten, None)
+            self._forget_one()
         inside = self._inner.pop(node.span_id, ())
         node.joins = self._joined_by(node, inside) if inside else None
         if node.role.is_call:
@@ -129,6 +129,17 @@ class TraceTree:
             for inner in inside:
                 self._claim(node.parent_id, inner)
         return node
+
+    def _forget_one(self) -> None:
+        """Forget the oldest span; one that names an agent or a run is looked for by all below it and goes last."""
+        for _ in range(_PASSED_OVER):
+            span_id, node = self._nodes.popitem(last=False)
+            if node.agent is None and node.run_id is None:
+                break
+            self._nodes[span_id] = node
+        else:
+            span_id, _ = self._nodes.popitem(last=False)
+        self._inner.pop(span_id, None)
 
     def ancestors(self, node: Node) -> Iterator[Node]:
         """Yield the known ancestors of a node, nearest first."""

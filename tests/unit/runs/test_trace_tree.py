@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from otel_processor.model import Role
+from otel_processor.model import Reading, Role
+from otel_processor.runs import trace_tree
 from otel_processor.runs.trace_tree import Node, TraceTree
 from tests.unit.factory import model_span
 from tests.unit.runs.small_store import SmallStore
@@ -186,3 +187,15 @@ def test_what_a_tree_remembers_has_a_bound() -> None:
     assert "44999" in tree
     assert "0" not in tree
     assert max(len(tree._inner), len(tree._loose), len(tree._by_call_id)) <= 20_001
+
+
+def test_an_agent_above_thousands_of_calls_is_not_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trace_tree, "_NODES", 100)
+    tree = TraceTree()
+    agent = Reading(role=Role.AGENT, agent="worker")
+    tree.add(Node.of(agent, span_id="root", parent_id=None, start_ns=0, end_ns=1_000_000))
+    for number in range(1_000):
+        reading = Reading(role=Role.TOOL, tool="search", call_id=f"c{number}")
+        node = tree.add(Node.of(reading, span_id=f"s{number}", parent_id="root", start_ns=number, end_ns=number + 1))
+        assert tree.agent_of(node) == "worker"
+    assert len(tree) == 100
