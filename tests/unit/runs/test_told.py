@@ -173,9 +173,10 @@ def test_agents_beside_each_other_are_added_up() -> None:
     assert sorted(key[1] for key in store.calls) == ["a", "b"]
 
 
-def test_agents_totals_are_nothing_where_a_model_call_tells_its_own() -> None:
+def test_agents_totals_stand_beside_what_model_calls_tell() -> None:
+    """They are compared with the calls' sum, and never added to it."""
     store = everywhere(model_span("model", parent="root", at=1), agent_span("root", more=used(10), seconds=5))
-    assert store.runs["t1"].root_input_tokens is None
+    assert store.runs["t1"].root_input_tokens == 10
     assert list(store.calls) == [("t1", "model")]
 
 
