@@ -11,6 +11,7 @@ from otel_processor.policy import Policy
 from otel_processor.pricing import Pricer
 from otel_processor.recording import writing
 from otel_processor.recording.preparing import Batch, batch_of_columns
+from otel_processor.runs.conversations import StoredRun
 from otel_processor.runs.ledger import Ledger
 from otel_processor.runs.records import Delta, without_traces
 
@@ -60,6 +61,7 @@ class Judge:
             behind = self._not_remembered(connection, new)
             delta = self._ledger.apply(read for read in new.reads if read.span.trace_id not in behind)
             stale = delta.stale_traces | behind | self._joined(connection, set(new.columns["trace_id"]) - behind)
+            stale |= _traces_of(connection, delta.joined_runs)
             writing.write_delta(connection, without_traces(delta, stale) if stale else delta, self._policy_hash, self._pricer)
             if stale:
                 traces, runs, delta = self._decided_anew(connection, stale, new)
@@ -128,10 +130,14 @@ class Judge:
             if not delta.stale_traces:
                 break
             # They turned out to share a run with traces that nobody knew to be concerned.
-            trace_ids = traces | delta.stale_traces
+            trace_ids = traces | delta.stale_traces | _traces_of(connection, delta.joined_runs)
         return traces, run_ids, delta
 
-    def _lookup_conversation(self, service: str, conversation_id: str) -> tuple[str, int] | None:
+    def _lookup_conversation(self, service: str, conversation_id: str) -> list[StoredRun]:
         if self._connection is None:
-            return None
-        return writing.conversation_run(self._connection, service, conversation_id, self._being_replaced)
+            return []
+        return writing.conversation_runs(self._connection, service, conversation_id, self._being_replaced)
+
+
+def _traces_of(connection: duckdb.DuckDBPyConnection, run_ids: set[str]) -> set[str]:
+    return {trace_id for trace_id, _ in writing.traces_of_runs(connection, run_ids)} if run_ids else set()

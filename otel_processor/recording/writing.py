@@ -11,6 +11,7 @@ from otel_processor.model import Action, Alert
 from otel_processor.pricing import Pricer
 from otel_processor.recording.delta_rows import alert_columns, call_columns, run_columns, trace_columns
 from otel_processor.recording.preparing import Batch, kept_evidence
+from otel_processor.runs.conversations import StoredRun
 from otel_processor.runs.records import Delta, KeptEvidence, Resolution, RunSummary
 from otel_processor.store.columns import ALERTS, CALLS, RUNS, SPANS, TRACE_RUNS, WRITERS, Columns, dump, encodable, unnested
 from otel_processor.store.scripts import recording_statement
@@ -83,19 +84,18 @@ def traces_of_runs(connection: duckdb.DuckDBPyConnection, run_ids: Iterable[str]
     return connection.execute(recording_statement("traces_of_runs"), {"run_ids": _list(run_ids)}).fetchall()
 
 
-def conversation_run(
+def conversation_runs(
     connection: duckdb.DuckDBPyConnection, service: str, conversation_id: str, being_replaced: Iterable[str]
-) -> tuple[str, int] | None:
-    """Return the latest run of a conversation that is not decided anew just now, and when it was last seen (nanoseconds)."""
-    row = connection.execute(
-        recording_statement("conversation_run"),
+) -> list[StoredRun]:
+    """Return the runs of a conversation that are not decided anew just now."""
+    return connection.execute(
+        recording_statement("conversation_runs"),
         {
             "service": encodable(service),
             "conversation_id": encodable(conversation_id),
             "being_replaced": _list(being_replaced),
         },
-    ).fetchone()
-    return None if row is None else (str(row[0]), int(row[1] or 0) * 1_000)
+    ).fetchall()
 
 
 def remove_rows(connection: duckdb.DuckDBPyConnection, trace_ids: set[str], run_ids: set[str]) -> None:

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from otel_processor.detection.bounded import RecentMap
 from otel_processor.runs.run_facts import Glimpse
 
-ConversationLookup = Callable[[str, str], tuple[str, int] | None]
-"""(service, conversation id) → (run id, nanoseconds when it was last seen), from the store."""
+StoredRun = tuple[str, int, int]
+"""(run id, nanoseconds of its first call's start, of its last call's end)"""
 
+ConversationLookup = Callable[[str, str], Sequence[StoredRun]]
+"""(service, conversation id) → the conversation's runs as they are stored."""
 
 _CONVERSATIONS = 10_000
 
-_STRETCHES = 64
-"""Runs of one conversation that are remembered."""
+_STRETCHES = 512
+"""Runs of one conversation that are remembered, the latest ones."""
 
 
 @dataclass(slots=True)
@@ -79,7 +81,7 @@ class Conversations:
     def _known(self, key: tuple[str, str]) -> list[_Stretch]:
         stretches = self._stretches.get(key)
         if stretches is None:
-            stored = self._lookup(*key) if self._lookup is not None else None
-            stretches = [_Stretch(stored[0], 0, stored[1])] if stored is not None and stored[0] not in self._void else []
+            stored = self._lookup(*key) if self._lookup is not None else ()
+            stretches = sorted((_Stretch(*run) for run in stored if run[0] not in self._void), key=lambda known: known.last_ns)
             self._stretches.put(key, stretches)
         return stretches

@@ -196,6 +196,7 @@ class Ledger:
         if talk is not None:
             run_id, wrong = self._conversations.run_of(trace_id, talk)
             if wrong:
+                delta.joined_runs |= wrong
                 delta.stale_traces |= {trace_id}.union(*map(self._memory.traces_of, wrong))
             return run_id, "conversation"
         return trace_id, "trace"

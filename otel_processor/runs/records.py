@@ -104,6 +104,8 @@ class Delta:
     """Their rows can only be right when made anew from all their spans."""
     stale_runs: set[str] = field(default_factory=set)
     """The runs that they are known to take part in."""
+    joined_runs: set[str] = field(default_factory=set)
+    """Runs that turned out to be one, or to begin earlier: all their traces, remembered or not, are stale."""
 
 
 def without_traces(delta: Delta, trace_ids: set[str]) -> Delta:

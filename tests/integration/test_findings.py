@@ -20,6 +20,8 @@ from tests.integration.stored import rows, value
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace import TracerProvider
 
+    from otel_processor.model import SpanRecord
+
 
 def test_a_burst_of_spans_is_stored(provider: TracerProvider, db: Path) -> None:
     installed = instrument(db=db, tracer_provider=provider)
@@ -90,6 +92,32 @@ def test_an_older_copy_put_in_place_of_the_file_is_noticed(tmp_path: Path) -> No
     shutil.copy(copy, db)
     recorder.record(calls[5:], timeout_seconds=1)
     assert rows(db, "select step, repeats from calls order by step") == [(1, 1), (2, 2)]
+
+
+def talk(minute: int) -> SpanRecord:
+    """A call that is a trace of its own, in one conversation."""
+    attributes = {"gen_ai.operation.name": "chat", "gen_ai.request.model": "m", "gen_ai.conversation.id": "talk"}
+    return record(attributes, trace=f"{minute:032x}", span=f"{minute:016x}", at=START + minute * 60 * SECOND)
+
+
+@pytest.mark.parametrize("order", [(1, 2, 1, 2), (2, 1, 2, 1), (1, 1, 2, 2)])
+def test_a_conversation_is_cut_the_same_whoever_writes_its_calls(tmp_path: Path, order: tuple[int, ...]) -> None:
+    """Calls 25 minutes apart are one run, in one batch as through two writers."""
+    db = tmp_path / "agents.duckdb"
+    writers = {1: Recorder(db), 2: Recorder(db)}
+    for number, writer in enumerate(order):
+        writers[writer].record([talk(25 * number)], timeout_seconds=1)
+    assert value(db, "select count(distinct run_id) from calls") == 1
+    assert value(db, "select steps from runs") == 4
+
+
+def test_a_late_call_joins_the_run_it_belongs_to(tmp_path: Path) -> None:
+    """Also after others wrote, also where it lies between two runs or before one."""
+    db = tmp_path / "agents.duckdb"
+    for minutes in ((0,), (50,), (500,), (1_000,), (25,), (490,), (20,)):
+        Recorder(db).record([talk(minute) for minute in minutes], timeout_seconds=1)
+    assert rows(db, "select count(*) from calls group by run_id order by min(started_at)") == [(4,), (2,), (1,)]
+    assert value(db, "select count(*) from runs") == 3
 
 
 def test_a_span_delivered_again_with_a_rounded_time_counts_once(db: Path) -> None:

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from otel_processor.model import SpanRecord
 from otel_processor.policy import Policy
+from otel_processor.runs.conversations import StoredRun
 from otel_processor.runs.ledger import Ledger
 from otel_processor.runs.records import Delta, ReadSpan, RecordedCall, RunSummary, TraceRun, without_traces
 from tests.unit.factory import read
@@ -30,7 +31,7 @@ class SmallStore:
         for item in batch:
             self.spans[item.span.trace_id].append(item)
         first = delta = self.ledger.apply(batch)
-        stale = set(delta.stale_traces)
+        stale = delta.stale_traces | self._traces_of(delta.joined_runs)
         self._write(without_traces(delta, stale))
         while stale:
             self.decided_anew += 1
@@ -40,7 +41,7 @@ class SmallStore:
             delta = self.ledger.apply([item for trace_id in stale for item in self.spans[trace_id]])
             self._remove(stale, runs)
             self._write(without_traces(delta, delta.stale_traces))
-            stale = stale | delta.stale_traces if delta.stale_traces else set()
+            stale = stale | delta.stale_traces | self._traces_of(delta.joined_runs) if delta.stale_traces else set()
         return first
 
     def outcomes(self) -> dict[tuple[str, str], tuple[object, ...]]:
@@ -84,9 +85,10 @@ class SmallStore:
         self.traces |= {trace.trace_id: trace for trace in delta.traces}
         self.runs |= {run.run_id: run for run in delta.runs}
 
-    def _conversation(self, service: str, conversation_id: str) -> tuple[str, int] | None:
+    def _traces_of(self, run_ids: set[str]) -> set[str]:
+        return {trace.trace_id for trace in self.traces.values() if trace.run_id in run_ids}
+
+    def _conversation(self, service: str, conversation_id: str) -> list[StoredRun]:
         named = {trace.run_id for trace in self.traces.values() if trace.decided_by == "conversation"}
         runs = [run for run in self.runs.values() if (run.service, run.conversation_id) == (service, conversation_id)]
-        runs = [run for run in runs if run.run_id in named]
-        latest = max(runs, key=lambda run: run.last_ns, default=None)
-        return None if latest is None else (latest.run_id, latest.last_ns)
+        return [(run.run_id, run.started_ns, run.last_ns) for run in runs if run.run_id in named]
