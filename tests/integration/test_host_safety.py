@@ -244,7 +244,7 @@ def test_a_newer_schema_is_refused_with_the_remedy(provider: TracerProvider, db:
     loop(provider.get_tracer("agent"), 4)
     assert installed.force_flush()
     assert len(messages(caplog)) == 1
-    assert "has schema 2.0" in messages(caplog)[0]
+    assert "has schema 2." in messages(caplog)[0]
     assert "--db" in messages(caplog)[0]
     assert value(db, "select count(*) from spans") == 0
     assert len(spool.pending(db)) >= 1
