@@ -69,7 +69,7 @@ def instrument(
         db: the DuckDB file; None stores nothing here.
         otlp_endpoint: any OTLP backend that the tagged spans go to as well: `http://host:4318` (protobuf over HTTP) or
             `http://host:4317`, `grpc://host:port` (gRPC).
-        policy: the thresholds; the defaults when left out.
+        policy: the thresholds; those of `$OTEL_PROCESSOR_POLICY`, or the defaults, when left out.
         tracer_provider: where to add the processors; the global provider when left out, a new one if there is none.
 
     Raises:

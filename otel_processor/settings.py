@@ -28,6 +28,8 @@ class Settings:
     """`OTEL_PROCESSOR_DB`: the database file."""
     busy_timeout_seconds: float
     """`OTEL_PROCESSOR_BUSY_TIMEOUT`: how long an export waits for the file before its batch goes to the spool."""
+    policy: Path | None = None
+    """`OTEL_PROCESSOR_POLICY`: a TOML file with the policy."""
 
 
 def load_settings() -> Settings:
@@ -43,4 +45,9 @@ def load_settings() -> Settings:
         timeout = -1.0
     if not 0 <= timeout <= 3_600:
         raise ConfigError(f"OTEL_PROCESSOR_BUSY_TIMEOUT is {text!r}; it takes seconds from 0 to 3600")
-    return Settings(Path(os.environ.get("OTEL_PROCESSOR_DB", "").strip() or DEFAULT_DB), timeout)
+    policy = os.environ.get("OTEL_PROCESSOR_POLICY", "").strip()
+    return Settings(
+        db=Path(os.environ.get("OTEL_PROCESSOR_DB", "").strip() or DEFAULT_DB),
+        busy_timeout_seconds=timeout,
+        policy=Path(policy) if policy else None,
+    )

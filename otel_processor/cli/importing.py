@@ -48,6 +48,7 @@ class Importer:
 
     def __init__(self, db: Path) -> None:
         from otel_processor.ingest.otlp_request import Tally
+        from otel_processor.policy_file import policy_of
         from otel_processor.recording.recorder import Recorder
         from otel_processor.store.database import Database
 
@@ -59,7 +60,7 @@ class Importer:
         self.counted = Counted()
         self.tally = Tally()
         self.failures: list[str] = []
-        self._recorder = Recorder(db)
+        self._recorder = Recorder(db, policy_of(None))
         # What others left in the spool goes in first, and is not counted as ours.
         self._recorder.fold_spool(timeout_seconds=WRITE_SECONDS)
         self._before = self._recorder.counters

@@ -17,6 +17,7 @@ from otel_processor.exporter.alert_writer import AlertWriter
 from otel_processor.exporter.sdk_records import record_of
 from otel_processor.model import Alert, Reading, SpanRecord
 from otel_processor.policy import Policy
+from otel_processor.policy_file import policy_of
 from otel_processor.recording.recorder import Recorder
 from otel_processor.recording.writer import Counters
 from otel_processor.settings import load_settings
@@ -46,15 +47,15 @@ class DuckDBSpanExporter(SpanExporter):
 
         Args:
             db: the database file; `$OTEL_PROCESSOR_DB` or `agents.duckdb` when left out.
-            policy: the thresholds that runs are judged by.
+            policy: the thresholds that runs are judged by; those of `$OTEL_PROCESSOR_POLICY`, or the defaults, when left out.
             busy_timeout_seconds: how long a batch waits for whoever holds the file.
 
         Raises:
-            ConfigError: an environment variable cannot be used.
+            ConfigError: an environment variable, or the file it names, cannot be used.
         """
         settings = load_settings()
         self._timeout = settings.busy_timeout_seconds if busy_timeout_seconds is None else busy_timeout_seconds
-        self._recorder = Recorder(db or settings.db, policy)
+        self._recorder = Recorder(db or settings.db, policy_of(policy))
         self._alerts = AlertWriter(self._write_alerts)
         self._readings: RecentMap[tuple[str, str], Reading] = RecentMap(_READINGS)
         self._closed = False

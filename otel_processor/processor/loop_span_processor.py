@@ -14,6 +14,7 @@ from otel_processor.detection.fingerprint import examine, raw_hash
 from otel_processor.dialects import names
 from otel_processor.model import Alert, Call, CallOutcome, Reading, ResultEvidence, Role, StopReason
 from otel_processor.policy import Policy
+from otel_processor.policy_file import policy_of
 from otel_processor.processor.border import never_raise
 from otel_processor.processor.live_runs import EndedCall, LiveRun, LiveRuns, OpenSpan, surroundings_of
 from otel_processor.processor.sdk_span import SDK_CALLS_ON_ENDING, value_length_limit, write_event, write_tags
@@ -44,12 +45,12 @@ class LoopSpanProcessor(SpanProcessor):
         """Set up the processor.
 
         Args:
-            policy: the thresholds; the defaults when left out.
+            policy: the thresholds; those of `$OTEL_PROCESSOR_POLICY`, or the defaults, when left out.
             on_alert: called at once with each alert, on the thread of the span that caused it; must not block.
             on_reading: called with (trace id, span id, reading) of spans that say something, so that an exporter in the
                 same process need not read them again.
         """
-        self._policy = policy or Policy()
+        self._policy = policy_of(policy)
         self._live = LiveRuns(self._policy)
         self._on_alert = on_alert
         self._on_reading = on_reading
