@@ -23,14 +23,23 @@ T = TypeVar("T")
 
 FIRST_PAUSE_SECONDS = 0.005
 LONGEST_PAUSE_SECONDS = 0.2
+_READERS_PAUSE_SECONDS = 0.025
+"""A reader looks more often: between writers who take turns the file is free for milliseconds only, and nobody spools a read."""
 
 _HOLDER = re.compile(r"Conflicting lock is held in (?P<program>.*?)(?: \(PID (?P<pid>\d+)\))")
 
 
-def retry_while_busy(attempt: Callable[[], T], *, timeout_seconds: float, on_wait: Callable[[], None] | None = None) -> T:
+def retry_while_busy(
+    attempt: Callable[[], T],
+    *,
+    timeout_seconds: float,
+    on_wait: Callable[[], None] | None = None,
+    longest_pause_seconds: float = LONGEST_PAUSE_SECONDS,
+) -> T:
     """Call `attempt` until it no longer raises `StoreBusyError`, pausing at random between tries.
 
-    The pauses grow from 5 ms to 200 ms and are drawn at random, so that processes that collided once do not collide in step.
+    The pauses grow from 5 ms to the longest one and are drawn at random, so that processes that collided once do not
+    collide in step.
 
     Raises:
         StoreBusyError: still busy after `timeout_seconds`; its message names who holds the file.
@@ -49,7 +58,7 @@ def retry_while_busy(attempt: Callable[[], T], *, timeout_seconds: float, on_wai
             if remaining <= 0:
                 raise
             time.sleep(min(remaining, random.uniform(pause / 2, pause)))  # noqa: S311 - spreads load, guards nothing
-            pause = min(pause * 1.6, LONGEST_PAUSE_SECONDS)
+            pause = min(pause * 1.6, longest_pause_seconds)
 
 
 def open_read_only(
@@ -73,7 +82,7 @@ def open_read_only(
         except duckdb.Error as error:
             raise translate(error, path) from error
 
-    return retry_while_busy(attempt, timeout_seconds=timeout_seconds)
+    return retry_while_busy(attempt, timeout_seconds=timeout_seconds, longest_pause_seconds=_READERS_PAUSE_SECONDS)
 
 
 def resolved(path: str | Path) -> Path:
