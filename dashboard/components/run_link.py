@@ -9,7 +9,7 @@ import streamlit as st
 
 def show(run_id: str) -> None:
     """Show a link that opens the run's page in place."""
-    st.page_link("pages/run.py", label="Open run", icon=":material/arrow_forward:", query_params={"run": run_id})
+    st.page_link("views/run.py", label="Open run", icon=":material/arrow_forward:", query_params={"run": run_id})
 
 
 def address(run_id: str) -> str:

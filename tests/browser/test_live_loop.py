@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.browser.conftest import running_dashboard
+from tests.dashboard import seed
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -19,6 +20,16 @@ pytestmark = pytest.mark.browser
 
 LOADING_MS = 30_000
 ALERT_WITHIN_SECONDS = 3.0
+
+
+def test_a_shared_link_opened_first_shows_the_run_in_its_frame(tmp_path: Path, page: Page) -> None:
+    db = tmp_path / "agents.duckdb"
+    seed.seed_all(db)
+    with running_dashboard(db) as address:
+        page.goto(f"{address}/run?run={seed.HEALTHY}")
+        page.get_by_role("heading", name="Timeline").wait_for(timeout=LOADING_MS)
+        assert page.get_by_role("link", name="Overview", exact=True).is_visible()
+        assert page.get_by_role("link", name="app", exact=True).count() == 0
 
 
 def test_an_alert_is_on_the_page_within_three_seconds_of_its_span(tmp_path: Path, page: Page) -> None:

@@ -55,7 +55,7 @@ def overview() -> AppTest:
 def run_page(run_id: str | None, **parameters: str) -> AppTest:
     """Open the run page, with a run in its address or without."""
     page = AppTest.from_file(str(launch.APP), default_timeout=30).run()
-    page.switch_page("pages/run.py")
+    page.switch_page("views/run.py")
     if run_id is not None:
         page.query_params["run"] = run_id
     for name, value in parameters.items():
