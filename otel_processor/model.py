@@ -258,7 +258,14 @@ class Pattern(StrEnum):
     """A way of going in circles."""
 
     HARD_LOOP = "hard_loop"
+    SOFT_LOOP = "soft_loop"
+    CYCLE = "cycle"
+    RETRY_STORM = "retry_storm"
+    SEMANTIC_LOOP = "semantic_loop"
     NO_PROGRESS = "no_progress"
+    UNCERTAINTY = "uncertainty"
+    LIMIT = "limit"
+    SPEND_SPIKE = "spend_spike"
 
 
 class Action(StrEnum):
@@ -274,12 +281,24 @@ class StopReason(StrEnum):
     """Why a run ended."""
 
     COMPLETED = "completed"
+    MAX_STEPS = "max_steps_reached"
+    MAX_TOOL_CALLS = "max_tool_calls_reached"
+    MAX_TOKENS = "max_tokens_reached"
+    MAX_COST = "max_cost_reached"
+    TIMEOUT = "timeout"
     REPEATED_SIGNATURE = "loop_detected:repeated_tool_signature"
+    NEAR_REPEAT = "loop_detected:near_repeat"
+    CYCLE = "loop_detected:cycle"
+    RETRY_STORM = "loop_detected:retry_storm"
     NO_PROGRESS = "loop_detected:no_progress"
+    SEMANTIC = "loop_detected:semantic"
     MODEL_LENGTH = "model_length"
     CONTENT_FILTER = "content_filter"
     REFUSED = "refused"
+    CANCELLED = "cancelled"
+    HANDED_TO_HUMAN = "handed_to_human"
     ERROR = "error"
+    ABANDONED = "abandoned"
     RUNNING = "running"
     UNKNOWN = "unknown"
 
@@ -290,7 +309,8 @@ class Verdict:
 
     pattern: Pattern
     action: Action
-    stop_reason: StopReason
+    stop_reason: StopReason | None
+    """Why the run would be stopped; None where the pattern only advises."""
     severity: str
     """`warning` or `critical`."""
     message: str

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
 
 import orjson
 
-from otel_processor.errors import ConfigError
-from otel_processor.model import Effect
-
-PRICED = ("input", "output", "cache_read", "cache_write", "cache_write_1h")
-"""The kinds of tokens that a price of one's own can be given for."""
+from otel_processor.model import Pattern
+from otel_processor.policy_checks import check
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,6 +21,13 @@ class Policy:
         ConfigError: a value is out of range; the message names the field.
     """
 
+    patterns: frozenset[str] = frozenset(Pattern)
+    """The patterns that are looked for."""
+
+    repeat_scope: str = "change"
+    """What sets the count of a repeated call back: `change` (something changed in between), `consecutive` (any other call;
+    results are not looked at), `run` (nothing; results are not looked at)."""
+
     hard_loop_repeats: int = 3
     """Equal calls with nothing changed between them. Two can be an honest second look; three are not."""
 
@@ -33,11 +37,51 @@ class Policy:
     hard_loop_poll_repeats: int = 6
     """Equal calls of a tool that asks for a status: a job may well answer `running` a few times."""
 
+    soft_loop_repeats: int = 3
+    """Calls of one tool with nearly equal arguments that brought nothing new."""
+
+    soft_loop_similarity: float = 0.9
+    """Share from 0 to 1 of two calls' argument texts that is equal, from which they are nearly equal."""
+
+    cycle_rounds: int = 3
+    """Times that a sequence of calls comes again without bringing anything new in a whole round."""
+
+    cycle_max_period: int = 6
+    """Calls that the longest sequence looked for has."""
+
+    transient_tolerance: int = 5
+    """Transient failures (429, 503, timeouts) of one call that are neither a repeat nor flat."""
+
+    retry_permanent: int = 2
+    """Failures in a row of one call that no retry will heal (401, 403, 404)."""
+
+    retry_validation: int = 2
+    """Failures in a row of one call because of what was asked."""
+
+    retry_failures: int = 4
+    """Failures in a row of one tool that say the same, whatever was asked."""
+
+    retry_attempts: int = 12
+    """Attempts behind one tool's failures in a row, counted over all layers (agent, client, gateway)."""
+
+    semantic_window: int = 6
+    """Turns or searches that are looked at together for restated plans and reworded questions."""
+
+    semantic_repeats: int = 4
+    """Of those, as many must say again what was said before."""
+
+    semantic_similarity: float = 0.7
+    """Share from 0 to 1 of a turn's word groups that an earlier turn had, from which it says the same again."""
+
     no_progress_alert_steps: int = 4
     """Consecutive flat steps before somebody is told."""
 
     no_progress_stop_steps: int = 5
     """Consecutive flat steps before the advice is to stop."""
+
+    progress_rule: str = "novelty"
+    """What makes a result progress: `novelty` (new to the run), `changed` (differs by more than `min_changed_chars` from the
+    result before it, whatever was asked), `declared` (only what the agent declares)."""
 
     min_changed_chars: int = 50
     """Characters by which a repeated call's result must differ from its last one to count as moved, after masking."""
@@ -45,11 +89,38 @@ class Policy:
     min_new_share: float = 0.1
     """Share of a result's distinct words that the run has not seen before, from which the result counts as new."""
 
-    transient_tolerance: int = 5
-    """Transient failures (429, 503, timeouts) of one call that are neither a repeat nor flat."""
+    uncertainty_turns: int = 3
+    """Turns in a row in which the share of hedging words rises."""
+
+    max_steps: int | None = None
+    """Steps that a run may take; None: a long run is not a loop."""
+
+    max_steps_counts: str = "steps"
+    """What `max_steps` counts: `steps` or `tool_calls`."""
+
+    max_tool_calls: int | None = None
+    """Tool calls that a run may make."""
+
+    max_tokens: int | None = None
+    """Tokens, input and output of all model calls together, that a run may use."""
+
+    max_cost_usd: float | None = None
+    """US dollars that a run may spend."""
+
+    timeout_seconds: float | None = None
+    """Seconds from a run's first call that it may take."""
+
+    spend_spike_factor: float = 3.0
+    """Times the task's own 95th percentile of steps, tokens or cost from which a run spends far above its history."""
+
+    spend_spike_runs: int = 20
+    """Finished runs of a task that make a history."""
+
+    nudges_before_stop: int = 2
+    """Failures after the first nudge before the guard stops a run; 0: it stops at the first verdict that says stop."""
 
     run_idle_timeout_seconds: float = 1_800.0
-    """Silence after which the next call of a conversation belongs to another run."""
+    """Silence after which the next call of a conversation belongs to another run, and an open run counts as abandoned."""
 
     volatile_keys: frozenset[str] = frozenset()
     """Argument names to leave out of signatures, beyond those of the definition."""
@@ -64,31 +135,20 @@ class Policy:
     discounts: Mapping[str, float] = field(default_factory=dict)
     """Provider or model, exact or with a trailing `*` → share from 0 to 1 that is taken off the price list's price."""
 
+    task_types: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """Task type (`loop.task.type`) → fields of the policy that are otherwise for it."""
+
     def __post_init__(self) -> None:
-        for name in (
-            "hard_loop_repeats",
-            "hard_loop_write_repeats",
-            "hard_loop_poll_repeats",
-            "no_progress_alert_steps",
-            "no_progress_stop_steps",
-        ):
-            value = getattr(self, name)
-            if not isinstance(value, int) or isinstance(value, bool) or value < 2:
-                raise ConfigError(f"policy.{name} is {value!r}; it must be a whole number of at least 2")
-        if self.no_progress_stop_steps < self.no_progress_alert_steps:
-            raise ConfigError("policy.no_progress_stop_steps must not be below policy.no_progress_alert_steps")
-        if self.transient_tolerance < 0 or self.min_changed_chars < 0 or not 0 <= self.min_new_share <= 1:
-            raise ConfigError(
-                "policy: transient_tolerance and min_changed_chars must not be negative, min_new_share lies from 0 to 1"
-            )
-        if not self.run_idle_timeout_seconds > 0:
-            raise ConfigError("policy.run_idle_timeout_seconds must be above 0")
-        for tool, effect in self.effects.items():
-            if effect not in list(Effect):
-                raise ConfigError(f"policy.effects[{tool!r}] is {effect!r}; use one of {', '.join(Effect)}")
-        for model, prices in self.prices.items():
-            _check_prices(model, prices)
-        _check_discounts(self.discounts)
+        check(self)
+
+    def for_task_type(self, task_type: str | None) -> Policy:
+        """Return the policy for a type of task: this one where nothing is said of the type.
+
+        Raises:
+            ConfigError: never; what the type changes was checked when the policy was made.
+        """
+        changes = self.task_types.get(task_type) if task_type is not None else None
+        return self if not changes else replace(self, **{"task_types": {}, **changes})
 
     @property
     def hash(self) -> str:
@@ -97,27 +157,5 @@ class Policy:
         return hashlib.sha256(orjson.dumps(values, default=_as_json, option=orjson.OPT_SORT_KEYS)).hexdigest()[:16]
 
 
-def _check_prices(model: str, prices: Mapping[str, float]) -> None:
-    """Raise where a model's prices are not what the price of a call can be worked out from."""
-    place = f"policy.prices[{model!r}]"
-    if not isinstance(model, str) or not isinstance(prices, Mapping) or not {"input", "output"} <= prices.keys():
-        raise ConfigError(f"{place} is {prices!r}; give at least input and output, in USD per million tokens")
-    for kind, value in prices.items():
-        if kind not in PRICED:
-            raise ConfigError(f"{place} has {kind!r}; use {', '.join(PRICED)}")
-        if not _is_number(value) or not 0 <= value < math.inf:
-            raise ConfigError(f"{place}[{kind!r}] is {value!r}; it must be a number of USD per million tokens, not below 0")
-
-
-def _check_discounts(discounts: Mapping[str, float]) -> None:
-    for name, share in discounts.items():
-        if not isinstance(name, str) or not _is_number(share) or not 0 <= share <= 1:
-            raise ConfigError(f"policy.discounts[{name!r}] is {share!r}; it must be a share from 0 to 1")
-
-
 def _as_json(value: object) -> object:
     return dict(value) if isinstance(value, Mapping) else sorted(value)  # type: ignore[call-overload]
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)

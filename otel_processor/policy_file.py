@@ -52,11 +52,12 @@ def load_policy(path: str | Path) -> Policy:
 
 
 def _made(path: str | Path, values: dict[str, Any]) -> Policy:
-    if "volatile_keys" in values:
-        keys = values["volatile_keys"]
-        if not isinstance(keys, list) or not all(isinstance(key, str) for key in keys):
-            raise ConfigError(f"the policy {path}: volatile_keys is a list of argument names")
-        values = values | {"volatile_keys": frozenset(keys)}
+    for name, holds in (("volatile_keys", "argument names"), ("patterns", "pattern names")):
+        if name in values:
+            members = values[name]
+            if not isinstance(members, list) or not all(isinstance(member, str) for member in members):
+                raise ConfigError(f"the policy {path}: {name} is a list of {holds}")
+            values = values | {name: frozenset(members)}
     try:
         return Policy(**values)
     except (TypeError, AttributeError) as error:

@@ -218,6 +218,6 @@ def _alert_attributes(alert: Alert) -> Mapping[str, Any]:
         "pattern": str(verdict.pattern),
         "severity": verdict.severity,
         "action": str(verdict.action),
-        "stop_reason": str(verdict.stop_reason),
+        "stop_reason": str(verdict.stop_reason or ""),
         "message": verdict.message,
     }

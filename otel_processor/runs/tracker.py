@@ -69,7 +69,7 @@ class RunTracker:
                 )
             )
             self._open[verdict.pattern] = alert
-            if self.flagged_reason is None and verdict.stop_reason.startswith("loop_detected:"):
+            if self.flagged_reason is None and (verdict.stop_reason or "").startswith("loop_detected:"):
                 self.flagged_reason = verdict.stop_reason
             opened.append(alert)
         return outcome, tuple(opened), resolved

@@ -50,7 +50,7 @@ def test_the_example_of_the_module_is_a_policy(tmp_path: Path) -> None:
         ("nonsense_of_mine = 3", "known are"),
         ("hard_loop_repeats = 1", "at least 2"),
         ("hard_loop_repeats = 'many'", "whole number"),
-        ("min_changed_chars = 'many'", "wrong kind"),
+        ("min_changed_chars = 'many'", "whole number"),
         ("volatile_keys = 'session'", "list of argument names"),
         ("effects = 3", "wrong kind"),
         ("not toml", "cannot be read"),
