@@ -5,13 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from otel_processor.errors import ConfigError
 from otel_processor.model import Effect, Pattern
-
-if TYPE_CHECKING:
-    from otel_processor.policy import Policy
 
 PRICED = ("input", "output", "cache_read", "cache_write", "cache_write_1h")
 """The kinds of tokens that a price of one's own can be given for."""
@@ -33,7 +30,7 @@ _ONE_OF = {
 }
 
 
-def check(policy: Policy) -> None:
+def check(policy: Any) -> None:
     """Raise where a policy holds what detection cannot work by.
 
     Raises:
@@ -49,7 +46,7 @@ def check(policy: Policy) -> None:
     _check_task_types(policy)
 
 
-def _check_numbers(policy: Policy) -> None:
+def _check_numbers(policy: Any) -> None:
     for name, least in _WHOLE.items():
         _check_whole(name, getattr(policy, name), least)
     for name in _LIMITS:
@@ -65,7 +62,7 @@ def _check_numbers(policy: Policy) -> None:
             raise ConfigError(f"policy.{name} is {value!r}; it must be a number above 0")
 
 
-def _check_names(policy: Policy) -> None:
+def _check_names(policy: Any) -> None:
     for name, choices in _ONE_OF.items():
         if getattr(policy, name) not in choices:
             raise ConfigError(f"policy.{name} is {getattr(policy, name)!r}; use one of {', '.join(choices)}")
@@ -88,7 +85,7 @@ def _check_whole(name: str, value: Any, least: int) -> None:
         raise ConfigError(f"policy.{name} is {value!r}; it must be a whole number of at least {least}")
 
 
-def _check_task_types(policy: Policy) -> None:
+def _check_task_types(policy: Any) -> None:
     known = policy.__dataclass_fields__.keys() - {"task_types", "prices", "discounts"}
     for task_type, changes in policy.task_types.items():
         place = f"policy.task_types[{task_type!r}]"

@@ -118,6 +118,10 @@ class RunState:
             return outcome
         return self._tool_call(agent, call)
 
+    def ask(self, call: Call) -> Verdict | None:  # noqa: ARG002 - to come
+        """Return what would be held against a tool call if it were made now and brought nothing new; changes nothing."""
+        return self._standing()
+
     def _tool_call(self, agent: AgentState, call: Call) -> CallOutcome:
         signature = call.signature
         repeats = agent.repeats.find(signature)
