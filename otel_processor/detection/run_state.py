@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from otel_processor.detection.agent_state import AgentState
+from otel_processor.detection.asking import LOOKED_AT_CHARS
 from otel_processor.detection.bounded import RecentMap
 from otel_processor.detection.cycle import find_cycle, may_become_a_cycle
 from otel_processor.detection.failing import FailureStreak, Said, what_failed
@@ -164,7 +165,10 @@ class RunState:
         policy = self.policy
         repeats = agent.repeats.find(call.signature)
         succeeded = said is None
-        writes_new = agent.novelty.writes_new(past.asked) if call.effect is Effect.WRITE and succeeded and news.is_first else True
+        writes_new = True
+        if call.effect is Effect.WRITE and succeeded and news.is_first:
+            # What is too long to be looked at whole may well hold something new.
+            writes_new = agent.novelty.writes_new(past.asked) or len(past.arguments) >= LOOKED_AT_CHARS
         count = repeats.count if repeats is not None else 0
         progress = judge(call, news, policy, repeats=count, writes_new=writes_new, said=said)
         failed_for_now = call.error_class is ErrorClass.TRANSIENT and call.reading.progress_declared is None
