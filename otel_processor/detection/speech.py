@@ -42,3 +42,9 @@ def _unfenced_end(text: str) -> str:
     """Leave the code out of a text's end; with an odd number of fences the end begins inside of a block."""
     parts = text.split(_FENCE)
     return "\n".join(parts[1::2] if len(parts) % 2 == 0 else parts[::2])
+
+
+def excerpt(text: str, limit: int) -> str:
+    """Return the beginning of a text as one printable line of at most `limit` characters."""
+    line = " ".join("".join(character if character.isprintable() else " " for character in text[: 2 * limit]).split())
+    return line if len(line) <= limit else f"{line[: limit - 1]}…"

@@ -70,14 +70,12 @@ class Hedging:
             self._rising = ()
             return None
         said = _Turn(step, span_id, found.length / found.total, found.language, found.phrases[:_PHRASES])
-        goes_on = bool(self._rising) and said.share > self._rising[-1].share
-        self._rising = (*self._rising, said)[-_REMEMBERED:] if goes_on else (said,)
-        turns = self._rising[-min(policy.uncertainty_turns, _REMEMBERED) :]
-        if len(turns) < min(policy.uncertainty_turns, _REMEMBERED) or found.length < LEAST_HEDGES:
+        rises = bool(self._rising) and said.share > self._rising[-1].share
+        needed = min(policy.uncertainty_turns, _REMEMBERED)
+        self._rising = (*self._rising, said)[-needed:] if rises else (said,)
+        if len(self._rising) < needed or found.length < LEAST_HEDGES:
             return None
-        if said.share < max(LEAST_SHARE, LEAST_GROWTH * turns[0].share):
-            return None
-        return _verdict(turns)
+        return _verdict(self._rising) if said.share >= max(LEAST_SHARE, LEAST_GROWTH * self._rising[0].share) else None
 
 
 def _verdict(turns: tuple[_Turn, ...]) -> Verdict:

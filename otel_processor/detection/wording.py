@@ -8,7 +8,7 @@ import zlib
 from functools import lru_cache
 
 from otel_processor.detection.spaceless import part
-from otel_processor.detection.stop_words import STOP_WORDS
+from otel_processor.detection.stop_words import ENGLISH_AND_SPANISH
 
 WHOLE_CHARS = 2_000
 """Characters of a text that are looked at."""
@@ -20,12 +20,12 @@ _VOWEL = re.compile("[aeiouy]")
 def word_set(text: str) -> frozenset[int]:
     """Return the hashes of the content words of a text: lower case, without accents and common endings, numbers kept.
 
-    Words of English, Spanish, French, German and Portuguese that only connect are left out, unless there are no others. Scripts
-    without spaces give their pairs of characters. Only the first 2,000 characters are looked at.
+    Words of English and Spanish that only connect are left out, unless there are no others. Scripts without spaces give their
+    pairs of characters. Only the first 2,000 characters are looked at.
     """
     text, pairs = part(text[:WHOLE_CHARS].lower())
     words = _WORD.findall(text) + pairs
-    return frozenset([_term(word) for word in words if word not in STOP_WORDS] or map(_term, words))
+    return frozenset([_term(word) for word in words if word not in ENGLISH_AND_SPANISH] or map(_term, words))
 
 
 def overlap(a: frozenset[int], b: frozenset[int]) -> float:
@@ -50,8 +50,6 @@ def _term(word: str) -> int:
 def _stem(word: str) -> str:
     if len(word) < 4 or not word.isalpha():
         return word
-    if word.endswith("ies"):
-        return f"{word[:-3]}y"
     if word.endswith("s") and not word.endswith(("ss", "us", "is")):
         word = word[:-1]
     for ending in ("ing", "ed"):
@@ -60,4 +58,7 @@ def _stem(word: str) -> str:
             # running, run: the doubled letter belongs to the ending.
             word = stem[:-1] if len(stem) > 3 and stem[-1] == stem[-2] and stem[-1] not in "lsz" else stem
             break
-    return word.removesuffix("e") if len(word) > 3 else word
+    if len(word) < 4:
+        return word
+    # handle, handling; policy, policies.
+    return f"{word[:-1]}i" if word.endswith("y") else word.removesuffix("e")
