@@ -90,6 +90,13 @@ def test_work_on_one_subject_is_not_a_restatement() -> None:
     assert hear(*WORK) == [None] * 6
 
 
+def test_the_same_words_put_together_otherwise_say_something_else() -> None:
+    words = "importer sniffer dialect delimiter column fixture exporter padding quotes reader semicolon header".split()
+    turns = [" ".join(words[start * stride % 12] for start in range(12)) for stride in (1, 5, 7, 11)]
+    assert hear(*turns, policy=Policy(semantic_repeats=2)) == [None] * 4
+    assert hear(*turns[:1] * 4, policy=Policy(semantic_repeats=2))[-1] is not None
+
+
 def test_two_plans_in_turn_are_both_said_again() -> None:
     assert hear(PLAN[0], FACTS[0], PLAN[0], FACTS[0], PLAN[0], FACTS[0])[-1] is not None
 

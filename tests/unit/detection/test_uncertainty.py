@@ -122,6 +122,7 @@ def test_a_small_rise_of_much_doubt_is_not_told() -> None:
         return " ".join(["maybe"] * hedges + ["word"] * (100 - hedges))
 
     assert hear(doubtful(20), doubtful(21), doubtful(22)) == [None] * 3
+    assert hear(doubtful(10), doubtful(30), doubtful(30)) == [None] * 3
 
 
 def test_the_policy_says_how_many_turns() -> None:
@@ -157,11 +158,18 @@ def test_what_is_said_with_confidence_or_politeness_is_no_doubt(text: str) -> No
     assert found.phrases == ()
 
 
-def test_code_quotes_and_terminal_colours_do_not_count() -> None:
-    doubt = "maybe perhaps not sure " * 5
-    assert hear(ENGLISH[0], f"{SURE}\n```\n{doubt}\n```", ENGLISH[1], f"{SURE}\n> {doubt}\n`{doubt}`") == [None] * 4
-    coloured = [text.replace(" ", " \x1b[31m").replace("sure", "sure\x1b[0m") for text in ENGLISH]
-    assert hear(*coloured)[-1] is not None
+DOUBT = "maybe perhaps I'm not sure about any of it, who knows"
+
+
+@pytest.mark.parametrize("quoted", [f"```\n{DOUBT}\n```", f"```\n{DOUBT}", f"> {DOUBT}", f"  > {DOUBT}\n> {DOUBT}", f"`{DOUBT}`"])
+def test_code_and_quotes_do_not_count(quoted: str) -> None:
+    hedging = "It may be that one of these lines says what to do with the header."
+    assert hear(*ENGLISH[:2], f"{SURE}\n{DOUBT}")[-1] is not None
+    assert hear(*ENGLISH[:2], f"{SURE} {hedging}\n{quoted}")[-1] is None
+
+
+def test_terminal_colours_change_nothing() -> None:
+    assert hear(*(text.replace(" ", " \x1b[31m").replace("sure", "sure\x1b[0m") for text in ENGLISH))[-1] is not None
 
 
 def test_accents_may_be_written_as_letters_and_marks() -> None:
