@@ -8,7 +8,6 @@ from array import array
 from itertools import pairwise
 from typing import NamedTuple
 
-from otel_processor.detection.chanting import ROUNDS, Echo, find_chant
 from otel_processor.detection.spaceless import part
 from otel_processor.detection.speech import excerpt, own_words
 from otel_processor.detection.stop_words import STOP_WORDS
@@ -49,25 +48,23 @@ class Restating:
     Only turns with enough content words are kept. Work per turn depends on the window, not on how long the run is.
     """
 
-    __slots__ = ("_echo", "_turns")
+    __slots__ = ("_turns",)
 
     def __init__(self) -> None:
         self._turns: tuple[_Turn, ...] = ()
-        self._echo = Echo()
 
     def copy(self) -> Restating:
         """Return a memory of its own of the same turns."""
         twin = Restating()
         # The tuple is replaced, never changed.
-        twin._turns, twin._echo = self._turns, self._echo.copy()
+        twin._turns = self._turns
         return twin
 
     def something_new(self) -> None:
         """Forget what was said: something new came since, and a plan may well be stated again with it."""
         self._turns = ()
-        self._echo.forget()
 
-    def turn(self, text: str, *, step: int, span_id: str, policy: Policy, acted: bool = True) -> Verdict | None:
+    def turn(self, text: str, *, step: int, span_id: str, policy: Policy) -> Verdict | None:
         """Take in what the agent said in a turn; return a verdict when too many turns of the window say nothing new.
 
         Content words are compared, without code, small numbers and the words that only connect. A turn says again what was
@@ -80,29 +77,15 @@ class Restating:
             step: the turn's number.
             span_id: the model call's span.
             policy: the window, how many of its turns must repeat, and how much of each.
-            acted: whether the agent called a tool since the turn before; if not, the same message again is told even when
-                it is short.
         """
         if not text or text.isspace():
             return None
         said = own_words(text)
-        if acted:
-            self._echo.forget()
-        echoed = self._echo.turn(text, step=step, span_id=span_id, policy=policy)
         spoken, characters = _content_words(said)
         told = _hashes(spoken)
         words = frozenset(told)
-        found = None
-        if len(words) - characters // 2 >= LEAST_WORDS:
-            found = self._compare(said, spoken, told, step, span_id, policy)
-        if found is None and echoed is None and len(told) >= ROUNDS * len(words):
-            return find_chant(said, step=step, span_id=span_id)
-        return found or echoed
-
-    def _compare(
-        self, said: str, spoken: list[bytes], told: list[int], step: int, span_id: str, policy: Policy
-    ) -> Verdict | None:
-        words = frozenset(told)
+        if len(words) - characters // 2 < LEAST_WORDS:
+            return None
         pairs = frozenset(map(hash, pairwise(told)))
         earlier = self._turns[1 - min(policy.semantic_window, _LONGEST_WINDOW) :]
         similarity = _known(words, [turn.words for turn in earlier])

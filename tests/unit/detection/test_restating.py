@@ -56,13 +56,10 @@ WORK = (
 )
 
 
-def hear(*texts: str, policy: Policy | None = None, acted: bool = True) -> list[Verdict | None]:
+def hear(*texts: str, policy: Policy | None = None) -> list[Verdict | None]:
     restating = Restating()
     policy = policy or Policy()
-    return [
-        restating.turn(text, step=number, span_id=f"s{number}", policy=policy, acted=acted)
-        for number, text in enumerate(texts, start=1)
-    ]
+    return [restating.turn(text, step=number, span_id=f"s{number}", policy=policy) for number, text in enumerate(texts, start=1)]
 
 
 @pytest.mark.parametrize("turns", [PLAN, FACTS, SPANISH, CHINESE])
@@ -153,47 +150,6 @@ def test_the_policy_says_how_much_and_how_often() -> None:
     assert hear(*PLAN * 30, policy=Policy(semantic_window=1_000_000, semantic_repeats=60))[-1] is not None
 
 
-def test_the_same_message_three_times_without_acting_is_told_even_when_it_is_short() -> None:
-    line = "I'm looking into it, thanks for waiting."
-    first, second, verdict = hear(*[line] * 3, acted=False)
-    assert (first, second) == (None, None)
-    assert verdict is not None
-    assert verdict.evidence["steps"] == [1, 2, 3]
-    assert verdict.message.endswith(line)
-    assert hear(*[line] * 9, acted=True) == [None] * 9
-    assert hear(line, line, "It is done.", line, line, acted=False) == [None] * 5
-    assert hear(*["OK, done."] * 9, acted=False) == [None] * 9
-    assert hear(*["请稍等，我正在查找您的订单。"] * 3, acted=False)[-1] is not None
-
-
-def test_the_same_words_about_another_program_are_another_message() -> None:
-    assert hear(*(f"Now I run it once more.\n```\nprint({n})\n```" for n in range(9)), acted=False) == [None] * 9
-
-
-def test_a_message_that_chants_is_told_at_once() -> None:
-    verdict = hear("I need to check the file. It does not exist. I will create the file. " * 6)[0]
-    assert verdict is not None
-    assert verdict.pattern is Pattern.SEMANTIC_LOOP
-    assert verdict.evidence["steps"] == [1]
-    assert hear("我需要检查这个文件。文件不存在。我会创建这个文件。" * 6)[0] is not None
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "\n".join(f"- projects/cloud-12345/locations/central/services/{number}" for number in range(60)),
-        "\n".join(["GET /health 200 OK fast"] * 60),
-        "```\n" + "for (let i = 0; i < 10; i++) { log(i) } in the end.\n" * 60 + "```",
-        "-" * 4_000,
-        "| 0 | 0 | 0 |\n" * 60,
-        "I read part one of the file. It is fine. " * 3,
-        "\n".join(f"I have read page {number} and it is fine." for number in range(60)),
-    ],
-)
-def test_lists_tables_code_and_short_emphasis_are_no_chant(text: str) -> None:
-    assert hear(text) == [None]
-
-
 def test_a_copy_goes_on_by_itself() -> None:
     restating = Restating()
     for number, text in enumerate(PLAN[:4]):
@@ -224,12 +180,12 @@ def test_memory_is_bounded() -> None:
 @pytest.mark.timeout(20)
 def test_hearing_takes_little_time_on_texts_that_nearly_match(unit: str) -> None:
     text = unit * (1_000_000 // len(unit))
-    assert len(hear(*[text] * 20, acted=False)) == 20
+    assert len(hear(*[text] * 20)) == 20
 
 
-@given(st.lists(ANY_TEXT | LIKE_SPEECH, max_size=10), st.booleans())
-def test_any_text_can_be_heard(texts: list[str], acted: bool) -> None:
-    for verdict in hear(*texts, policy=Policy(semantic_repeats=2, semantic_similarity=0.0), acted=acted):
+@given(st.lists(ANY_TEXT | LIKE_SPEECH, max_size=10))
+def test_any_text_can_be_heard(texts: list[str]) -> None:
+    for verdict in hear(*texts, policy=Policy(semantic_repeats=2, semantic_similarity=0.0)):
         if verdict is not None:
             assert verdict.message.isprintable()
             assert verdict.evidence["said_again"].isprintable()
