@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 
@@ -209,7 +210,9 @@ def test_a_verdict_is_the_same_in_every_process() -> None:
         "print([(sorted(t.words), sorted(t.pairs), t.similarity) for t in r._turns])"
     )
     seen = {
-        subprocess.run([sys.executable, "-c", program], env={"PYTHONHASHSEED": seed}, capture_output=True, check=True).stdout
+        subprocess.run(
+            [sys.executable, "-c", program], env={**os.environ, "PYTHONHASHSEED": seed}, capture_output=True, check=True
+        ).stdout
         for seed in ("1", "2")
     }
     assert len(seen) == 1
