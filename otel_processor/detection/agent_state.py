@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from otel_processor.detection.asking import argument_text, asks_question, long_content
 from otel_processor.detection.failing import Failure, Failures, FailureStreak, Said
-from otel_processor.detection.monologue import Monologue
 from otel_processor.detection.progress import Novelty
 from otel_processor.detection.repeats import RepeatCounter
 from otel_processor.detection.same_failure import SameFailure, SameFailures
 from otel_processor.detection.trail import Past, Trail
+from otel_processor.detection.turns import Turns
 from otel_processor.model import Call, Effect
 
 _REMEMBERED = 8
@@ -22,7 +22,6 @@ class AgentState:
         "flat_spans",
         "flat_steps",
         "flat_tools",
-        "monologue",
         "novelty",
         "repeats",
         "same_failures",
@@ -31,6 +30,7 @@ class AgentState:
         "step_moved",
         "streak",
         "trail",
+        "turns",
     )
 
     def __init__(self) -> None:
@@ -38,7 +38,7 @@ class AgentState:
         self.repeats = RepeatCounter()
         self.trail = Trail()
         self.failures = Failures()
-        self.monologue = Monologue()
+        self.turns = Turns()
         self.same_failures = SameFailures()
         self.step = 0
         self.step_moved = False
@@ -52,7 +52,7 @@ class AgentState:
         """Return counters of their own that stand at the same."""
         twin = AgentState()
         twin.novelty, twin.repeats, twin.trail = self.novelty.copy(), self.repeats.copy(), self.trail.copy()
-        twin.monologue = self.monologue.copy()
+        twin.turns = self.turns.copy()
         twin.failures, twin.same_failures = self.failures.copy(), self.same_failures.copy()
         twin.step, twin.step_moved, twin.step_counted, twin.streak = self.step, self.step_moved, self.step_counted, self.streak
         # These lists are replaced, never changed.
@@ -134,6 +134,7 @@ class AgentState:
 
     def note_moved(self) -> None:
         """End the streak."""
+        self.turns.something_new()
         self.step_moved = True
         self.streak = 0
         self.flat_steps, self.flat_spans, self.flat_tools = [], [], []

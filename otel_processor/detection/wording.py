@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import unicodedata
-import zlib
 from functools import lru_cache
 
 from otel_processor.detection.spaceless import part
@@ -17,8 +16,8 @@ _WORD = re.compile(r"[^\W_]+")
 _VOWEL = re.compile("[aeiouy]")
 
 
-def word_set(text: str) -> frozenset[int]:
-    """Return the hashes of the content words of a text: lower case, without accents and common endings, numbers kept.
+def word_set(text: str) -> frozenset[str]:
+    """Return the content words of a text: lower case, without accents and common endings, numbers kept.
 
     Words of English and Spanish that only connect are left out, unless there are no others. Scripts without spaces give their
     pairs of characters. Only the first 2,000 characters are looked at.
@@ -28,23 +27,12 @@ def word_set(text: str) -> frozenset[int]:
     return frozenset([_term(word) for word in words if word not in ENGLISH_AND_SPANISH] or map(_term, words))
 
 
-def overlap(a: frozenset[int], b: frozenset[int]) -> float:
-    """Return the share from 0 to 1 of the words of both texts that both have; two texts without words share nothing."""
-    common = len(a & b)
-    return common / (len(a) + len(b) - common) if common else 0.0
-
-
-def containment(a: frozenset[int], b: frozenset[int]) -> float:
-    """Return the share from 0 to 1 of the words of `a` that `b` has, too; a text without words is in none."""
-    return len(a & b) / len(a) if a else 0.0
-
-
 @lru_cache(maxsize=8_192)
-def _term(word: str) -> int:
-    """Return a hash that is the same in every process, and for the forms of a word (handle, handles, handling)."""
+def _term(word: str) -> str:
+    """Return what the forms of a word (handle, handles, handling) have in common."""
     if not word.isascii():
         word = "".join(character for character in unicodedata.normalize("NFD", word) if not unicodedata.combining(character))
-    return zlib.crc32(_stem(word).encode("utf-8", "surrogatepass"))
+    return _stem(word)
 
 
 def _stem(word: str) -> str:

@@ -4,10 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from otel_processor.detection.wording import WHOLE_CHARS, containment, overlap, word_set
+from otel_processor.detection.wording import WHOLE_CHARS, word_set
 
 ANY_TEXT = st.text(st.characters(categories=["L", "M", "N", "P", "S", "Z", "C", "Cs"]))
-WORDS = st.frozensets(st.integers(0, 20))
 
 REWORDED = [
     ("python asyncio timeout handling", "how to handle timeout in python asyncio"),
@@ -30,12 +29,12 @@ DIFFERENT = [
 
 @pytest.mark.parametrize(("a", "b"), REWORDED)
 def test_the_same_question_in_other_words_has_the_same_words(a: str, b: str) -> None:
-    assert overlap(word_set(a), word_set(b)) == 1
+    assert word_set(a) == word_set(b)
 
 
 @pytest.mark.parametrize(("a", "b"), DIFFERENT)
 def test_another_question_has_others(a: str, b: str) -> None:
-    assert overlap(word_set(a), word_set(b)) == 0
+    assert word_set(a).isdisjoint(word_set(b))
 
 
 def test_numbers_are_kept() -> None:
@@ -44,9 +43,7 @@ def test_numbers_are_kept() -> None:
 
 def test_a_question_with_a_word_more_contains_the_other() -> None:
     short, long = word_set("refund policy"), word_set("refund policy for EU customers")
-    assert containment(short, long) == 1
-    assert containment(long, short) == 0.5
-    assert overlap(short, long) == 0.5
+    assert short < long
 
 
 def test_words_that_only_connect_count_where_there_are_no_others() -> None:
@@ -69,10 +66,3 @@ def test_of_a_long_text_the_beginning_is_looked_at() -> None:
 def test_any_text_has_a_set_of_words(text: str) -> None:
     words = word_set(text)
     assert words == word_set(text)
-    assert overlap(words, words) == containment(words, words) == (1 if words else 0)
-
-
-@given(WORDS, WORDS)
-def test_overlap_is_symmetric_and_no_larger_than_containment(a: frozenset[int], b: frozenset[int]) -> None:
-    assert overlap(a, b) == overlap(b, a)
-    assert 0 <= overlap(a, b) <= containment(a, b) <= 1
