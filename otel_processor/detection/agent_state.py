@@ -12,6 +12,7 @@ from otel_processor.detection.turns import Turns
 from otel_processor.model import Call, Effect
 
 _REMEMBERED = 8
+_LEAVES_AS_IT_IS = frozenset({Effect.READ, Effect.POLL})
 
 
 class AgentState:
@@ -80,14 +81,16 @@ class AgentState:
     def something_changed(self, call: Call) -> None:
         """Start counts anew: what came before a change says nothing of what comes after it.
 
-        A status that moves, or the next page, changes nothing for other calls.
+        What was read changes nothing for a call that was answered before, only for what an agent may try next; a status that
+        moves, or the next page, not even for that.
         """
-        if call.effect is Effect.POLL:
+        if call.effect in _LEAVES_AS_IT_IS:
             self.repeats.forget(call.signature)
-            return
-        self.repeats.something_changed()
-        self.trail.something_changed()
-        self.failures.others_changed(call.reading.tool or "")
+        else:
+            self.repeats.something_changed()
+        if call.effect is not Effect.POLL:
+            self.trail.something_changed()
+            self.failures.others_changed(call.reading.tool or "")
 
     def take_failure(self, call: Call, said: Said | None, *, learned: bool) -> tuple[FailureStreak | None, SameFailure | None]:
         """Count a failure of a tool, or forget those before where it worked.
