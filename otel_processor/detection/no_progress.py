@@ -5,7 +5,6 @@ from __future__ import annotations
 from otel_processor.model import Action, Pattern, StopReason, Verdict
 from otel_processor.policy import Policy
 
-
 _CALLS_A_STEP = 2
 """Flat calls one after the other that weigh as much as a flat step, where a step has many: not every model call is recorded."""
 

@@ -120,8 +120,9 @@ def judge(call: Call, news: News, policy: Policy, *, repeats: int, writes_new: b
 
     What the agent declared wins. An error is flat. A successful write of something not written before is progress
     whatever it answers. Otherwise the result must be new. A call that may have changed something (a shell command says
-    nothing when it succeeds, and looks at a part of what it printed before), or that looks anew after a change (the same tests after an edit), is unknown, not flat; so is
-    its failure when it says something that was not said before (a test's non-zero exit).
+    nothing when it succeeds, and looks at a part of what it printed before), or that looks anew after a change (the same
+    tests after an edit), is unknown, not flat; so is its failure when it says something that was not said before (a test's
+    non-zero exit).
 
     Args:
         call: the tool call.
