@@ -40,6 +40,11 @@ def argument_text(arguments: Any) -> str:
     """Return the values of arguments, without their names, as a text of bounded length."""
     if isinstance(arguments, str):
         return arguments[:LOOKED_AT_CHARS]
+    if type(arguments) is dict and len(arguments) <= _MEMBERS and VOLATILE_KEYS.isdisjoint(arguments):
+        # Most arguments are a few short values side by side.
+        values = list(arguments.values())
+        if all(type(value) is str for value in values):
+            return " ".join(values)[:LOOKED_AT_CHARS]
     parts: list[str] = []
     _collect(arguments, parts, _DEPTH)
     return " ".join(parts)[:LOOKED_AT_CHARS]
@@ -93,8 +98,10 @@ def is_near(one: Asked, other: Asked, similarity: float) -> bool:
 def is_reworded(one: Asked, other: Asked) -> bool:
     """Return whether two short texts ask the same in other words: the shorter's are the longer's too, all but one of five.
 
-    A word in another's place asks for another thing, as a list of countries does that are looked up one by one.
+    A word or number in another's place asks for another thing, as a list of countries does that are looked up one by one.
     """
+    if not (one.numbers <= other.numbers or other.numbers <= one.numbers):
+        return False
     shorter, longer = sorted((one.words, other.words), key=len)
     missing = len(shorter - longer)
     return len(shorter) > 1 and (missing == 0 or (5 * missing <= len(shorter) and len(shorter) < len(longer)))

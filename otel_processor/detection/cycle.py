@@ -19,7 +19,13 @@ def find_cycle(latest: Past, trail: Trail, policy: Policy) -> Verdict | None:
         trail: the calls before it.
         policy: holds the longest period and the number of rounds.
     """
+    calls = len(trail)
     for period in range(2, policy.cycle_max_period + 1):
+        if calls < period:
+            return None
+        # Most often the call one period ago was another one, and that is all there is to look at.
+        if latest.signature != trail[-period].signature:
+            continue
         rounds = _rounds(latest, trail, period, policy)
         if rounds and _repeats(latest, trail, period, period * rounds):
             return _verdict([*(trail[back] for back in range(1 - period * rounds, 0)), latest], period, rounds)
@@ -47,7 +53,6 @@ def may_become_a_cycle(latest: Past, trail: Trail, policy: Policy) -> bool:
 
 def _repeats(latest: Past, trail: Trail, period: int, needed: int) -> bool:
     """Return whether each of the last `needed` calls is the one a period before it."""
-    # Most often the call one period ago was another one, and that is all there is to look at.
     one = latest
     for back in range(1, needed - period + 1):
         before = trail[-period - back + 1]

@@ -153,7 +153,7 @@ class RunState:
         elif tolerated or call.effect is Effect.POLL:
             agent.turns.something_new()
         found = [*self._of_the_run(call)]
-        if not tolerated:
+        if not tolerated and (streak is not None or self._may_be_a_repeat(past, repeats)):
             found.extend(self._verdicts(agent, call, past, repeats, streak, same))
         agent.trail.add(past)
         return CallOutcome(
@@ -219,6 +219,12 @@ class RunState:
             return not news.was_seen
         # A failure that is worded otherwise tells something only where something was done about it.
         return not call.reading.is_error or (len(agent.trail) > 0 and agent.trail[-1].signature != call.signature)
+
+    def _may_be_a_repeat(self, past: Past, repeats: Repeats | None) -> bool:
+        """Return whether there is anything to look for; most calls are made once and bring something new."""
+        if past.content is not None or (repeats is not None and repeats.count > 1):
+            return True
+        return past.news is not True and past.progress is not True and (past.news is False or past.is_question)
 
     def _verdicts(
         self,

@@ -12,7 +12,8 @@ _LONGEST_CHARS = 400
 
 _LOOKS = frozenset(
     "ls cat head tail less more grep egrep fgrep rg ag find fd tree wc pwd stat file du df sort uniq cut nl column jq yq diff "
-    "cmp which whereis type env printenv whoami id hostname uname date ps free uptime lsof ss netstat dig nslookup sed awk".split()
+    "cmp which whereis type env printenv whoami id hostname uname date ps free uptime lsof ss netstat dig host nslookup sed "
+    "awk".split()
 )
 _LOOKS_WITH = {
     "git": frozenset("status log diff show branch blame ls-files rev-parse remote grep describe shortlog tag".split()),
