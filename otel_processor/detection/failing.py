@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from otel_processor.detection.asking import argument_text
 from otel_processor.detection.bounded import RecentMap
 from otel_processor.model import Call, ErrorClass
 
@@ -18,7 +19,7 @@ _TRACEBACK = re.compile(r"^\s*(?:Traceback|File \"|at |\^|~)")
 _EXCEPTION = re.compile(r"^\s*(?:[\w.]*(?:Error|Exception|Warning|NotFound|Refused|Exit|Interrupt|panic))\b")
 _COMMON = frozenset(
     "the a an of in is are was not no to for error failed failure exception traceback file line module with and or "
-    "exit exited code status returncode return returned process command output stdout stderr".split()
+    "exit exited code status returncode return returned process output stdout stderr".split()
 )
 
 
@@ -51,7 +52,9 @@ def what_failed(call: Call) -> Said | None:
     reading = call.reading
     if not reading.is_error and call.error_class is None:
         return None
-    return what_it_says(reading.result if isinstance(reading.result, str) else reading.error_message or str(reading.result or ""))
+    if isinstance(reading.result, str) or reading.result is None:
+        return what_it_says(reading.result or reading.error_message or "")
+    return what_it_says(reading.error_message or argument_text(reading.result))
 
 
 def says_the_same(one: Said, other: Said) -> bool:

@@ -8,7 +8,7 @@ from otel_processor.detection.agent_state import AgentState
 from otel_processor.detection.asking import LOOKED_AT_CHARS
 from otel_processor.detection.bounded import RecentMap
 from otel_processor.detection.cycle import find_cycle, may_become_a_cycle
-from otel_processor.detection.failing import FailureStreak, Said, what_failed
+from otel_processor.detection.failing import Said, what_failed
 from otel_processor.detection.hard_loop import find_hard_loop
 from otel_processor.detection.limits import Usage, find_limit, has_limits
 from otel_processor.detection.no_progress import find_no_progress
@@ -16,7 +16,7 @@ from otel_processor.detection.progress import News, judge
 from otel_processor.detection.repeats import Repeats
 from otel_processor.detection.retry_storm import find_retry_storm
 from otel_processor.detection.reworded import asks_again, find_reworded
-from otel_processor.detection.same_failure import SameFailure, find_same_failure
+from otel_processor.detection.same_failure import find_same_failure
 from otel_processor.detection.soft_loop import find_copies, find_soft_loop
 from otel_processor.detection.trail import Past
 from otel_processor.model import Action, Call, CallOutcome, Effect, ErrorClass, Pattern, Role, Verdict
@@ -29,6 +29,8 @@ _MAY_CHANGE = frozenset({Effect.WRITE, Effect.UNKNOWN})
 
 _LASTING = frozenset({Pattern.LIMIT, Pattern.SPEND_SPIKE})
 """Patterns that progress does not resolve: what is used up stays used up."""
+
+_LASTING_WRITES = _LASTING | {Pattern.RETRY_STORM, Pattern.SOFT_LOOP}
 
 
 _MUCH_CHARS = 100
@@ -147,14 +149,17 @@ class RunState:
         resolved: tuple[Pattern, ...] = ()
         if progress is True:
             agent.note_moved()
-            resolved = self._resolve(call.agent)
+            resolved = self._resolve(call)
         elif progress is False:
             agent.note_flat(call)
         elif tolerated or call.effect is Effect.POLL:
             agent.turns.something_new()
         found = [*self._of_the_run(call)]
-        if not tolerated and (streak is not None or self._may_be_a_repeat(past, repeats)):
-            found.extend(self._verdicts(agent, call, past, repeats, streak, same))
+        if streak is not None and Pattern.RETRY_STORM in self.policy.patterns:
+            storm = find_retry_storm(call, streak, self.policy)
+            found.append(storm if storm is not None or same is None else find_same_failure(call, same, self.policy.same_failures))
+        if not tolerated and self._may_be_a_repeat(past, repeats):
+            found.extend(self._verdicts(agent, call, past, repeats))
         agent.trail.add(past)
         return CallOutcome(
             step=agent.step,
@@ -222,9 +227,9 @@ class RunState:
 
     def _may_be_a_repeat(self, past: Past, repeats: Repeats | None) -> bool:
         """Return whether there is anything to look for; most calls are made once and bring something new."""
-        if past.content is not None or (repeats is not None and repeats.count > 1):
+        if past.content is not None or past.progress is False or (repeats is not None and repeats.count > 1):
             return True
-        return past.news is not True and past.progress is not True and (past.news is False or past.is_question)
+        return past.progress is not True and (past.news is False or (past.news is None and past.is_question))
 
     def _verdicts(
         self,
@@ -232,8 +237,6 @@ class RunState:
         call: Call,
         past: Past,
         repeats: Repeats | None,
-        streak: FailureStreak | None,
-        same: SameFailure | None,
     ) -> Iterator[Verdict | None]:
         policy, wanted, trail = self.policy, self.policy.patterns, agent.trail
         if past.content is not None and Pattern.SOFT_LOOP in wanted:
@@ -245,9 +248,6 @@ class RunState:
                 yield found
         if past.progress is True:
             return
-        if streak is not None and Pattern.RETRY_STORM in wanted:
-            found = find_retry_storm(call, streak, policy)
-            yield found if found is not None or same is None else find_same_failure(call, same, policy.same_failures)
         if Pattern.CYCLE in wanted and repeats is not None:
             yield find_cycle(past, trail, policy)
         if Pattern.SOFT_LOOP in wanted:
@@ -275,10 +275,12 @@ class RunState:
         self._open[verdict.pattern] = (agent, verdict)
         return True
 
-    def _resolve(self, agent: str) -> tuple[Pattern, ...]:
+    def _resolve(self, call: Call) -> tuple[Pattern, ...]:
         if not self._open:
             return ()
-        over = tuple(pattern for pattern, (owner, _) in self._open.items() if owner == agent and pattern not in _LASTING)
+        # What is written may be just what does not help.
+        lasting = _LASTING_WRITES if call.effect is Effect.WRITE else _LASTING
+        over = tuple(pattern for pattern, (owner, _) in self._open.items() if owner == call.agent and pattern not in lasting)
         for pattern in over:
             del self._open[pattern]
         return over
