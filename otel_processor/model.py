@@ -247,6 +247,8 @@ class Call(NamedTuple):
     """None: no result was recorded, or it was cut before we saw it."""
     error_class: ErrorClass | None = None
     effect: Effect | None = None
+    same_step: bool = False
+    """A model call that belongs to the step that is going on; every other one begins a step."""
 
     @property
     def order(self) -> tuple[int, str]:
@@ -275,6 +277,17 @@ class Action(StrEnum):
     NUDGE = "nudge"
     COMPRESS = "compress"
     STOP = "stop"
+
+
+class Mode(StrEnum):
+    """How far the guard goes."""
+
+    OBSERVE = "observe"
+    """It tells what it sees; every answer is to continue."""
+    NUDGE = "nudge"
+    """It also has the model told; it never ends a run."""
+    ENFORCE = "enforce"
+    """It also ends runs, by an exception where nobody asks it."""
 
 
 class StopReason(StrEnum):

@@ -106,9 +106,10 @@ class RunState:
             self._agents.put(call.agent, agent)
         if call.kind is Role.MODEL:
             self.saw_model = True
-            self.steps += 1
-            agent.enter(self.steps)
-            return CallOutcome(step=self.steps, progress=None, repeats=None, flat_steps=agent.streak, standing=self._standing())
+            if not call.same_step or agent.step == 0:
+                self.steps += 1
+                agent.enter(self.steps)
+            return CallOutcome(step=agent.step, progress=None, repeats=None, flat_steps=agent.streak, standing=self._standing())
         if not self.saw_model or agent.step == 0:
             # No model calls are recorded (for this agent): each tool call is a step of its own.
             self.steps += 1
