@@ -247,6 +247,10 @@ class Call(NamedTuple):
     """None: no result was recorded, or it was cut before we saw it."""
     error_class: ErrorClass | None = None
     effect: Effect | None = None
+    attempts: int = 1
+    """How often layers below the tool tried: its own HTTP client, a gateway."""
+    cost_usd: float | None = None
+    """What a model call cost, where that is known when it ends."""
     same_step: bool = False
     """A model call that belongs to the step that is going on; every other one begins a step."""
 
