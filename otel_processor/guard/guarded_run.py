@@ -89,6 +89,9 @@ class GuardedRun:
             ladder.step_down()
             if not self.is_over:
                 self.stopped = None
+        if call.kind is Role.MODEL and call.reading.text is not None:
+            # What was advised in the last turn was heard by now.
+            ladder.told.update(pattern for pattern, one in ladder.findings.items() if one.action is Action.COMPRESS)
         for verdict in outcome.verdicts:
             ladder.open(verdict)
         grave = [verdict for verdict in outcome.verdicts if verdict.stop_reason is not None]

@@ -65,7 +65,9 @@ class Ladder:
     def open(self, finding: Verdict) -> None:
         """Remember what detection says, and that the model has not been told of it."""
         self.findings[finding.pattern] = finding
-        self.told.discard(finding.pattern)
+        if finding.pattern is not Pattern.LIMIT:
+            # A limit is told before it is passed, and stays.
+            self.told.discard(finding.pattern)
 
     def close(self, pattern: Pattern) -> None:
         """Forget what detection has taken back."""

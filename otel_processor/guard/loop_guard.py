@@ -21,7 +21,7 @@ from otel_processor.guard.declaring import current_trace_id, declare_stop_reason
 from otel_processor.guard.guarded_run import GuardedRun
 from otel_processor.guard.report import Report
 from otel_processor.guard.tools import GuardedTools
-from otel_processor.model import Alert, Call, Mode, Reading, Role, StopReason
+from otel_processor.model import Action, Alert, Call, Mode, Reading, Role, StopReason
 from otel_processor.policy import Policy
 from otel_processor.policy_file import policy_of
 from otel_processor.runs.tracker import RunTracker
@@ -161,7 +161,12 @@ class LoopGuard(GuardedTools):
             call: the answer, or the id, of the call; the latest one asked about here when left out.
         """
         asked = self._take(call)
-        return fine() if asked is None else self._made(asked, result, error, progress)
+        if asked is None:
+            return fine()
+        if asked.answer.action is Action.COMPRESS:
+            with self._lock:
+                self._run.told(asked.call.agent, asked.answer)
+        return self._made(asked, result, error, progress)
 
     @answers
     def skip_tool(self, call: Answer | str | None = None) -> Answer:
@@ -325,7 +330,7 @@ class LoopGuard(GuardedTools):
             # In another context than the one that entered there is nothing to take back.
             with contextlib.suppress(ValueError):
                 _active.reset(self._tokens.pop())
-        self.finish(self._reason_of(error))
+        self._leave(error)
 
     async def __aenter__(self) -> Self:
         return self.__enter__()
@@ -335,12 +340,14 @@ class LoopGuard(GuardedTools):
     ) -> None:
         self.__exit__(kind, error, traceback)
 
-    def _reason_of(self, error: BaseException | None) -> StopReason | None:
-        if error is None or self._reason is not None:
-            return None
+    @survives
+    def _leave(self, error: BaseException | None) -> None:
         if isinstance(error, LoopDetected):
-            return StopReason(error.stop_reason) if error.stop_reason is not None else None
-        return StopReason.CANCELLED if isinstance(error, _CANCELLED) else StopReason.ERROR
+            self.finish(error.stop_reason)
+        elif error is not None:
+            self.finish(StopReason.CANCELLED if isinstance(error, _CANCELLED) else StopReason.ERROR)
+        else:
+            self.finish()
 
     def _end(self, reason: StopReason | None) -> None:
         with self._lock:

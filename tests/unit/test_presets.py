@@ -28,7 +28,8 @@ def guard(preset: str, **more: object) -> LoopGuard:
 
 def text(number: int) -> str:
     """A text of about 300 characters that shares no word with that of another number."""
-    return " ".join(f"{hashlib.sha256(f'{number} {word}'.encode()).hexdigest()[:9]}" for word in range(30))
+    digests = (hashlib.sha256(f"{number} {word}".encode()).hexdigest()[:9] for word in range(30))
+    return " ".join("".join(chr(ord("a") + int(digit, 16)) for digit in digest) for digest in digests)
 
 
 BOUNDED = {
@@ -178,6 +179,7 @@ def test_the_nudge_gives_the_error() -> None:
     assert "find the cat" in answer.message
 
 
+@pytest.mark.xfail(strict=True, reason="the detector of uncertainty is to come")
 def test_rising_doubt_asks_for_a_shorter_context_and_stops_nothing() -> None:
     watched = guard("three_signals")
     turns = [
@@ -208,9 +210,7 @@ def test_a_preset_is_named_in_a_file_and_its_fields_can_be_otherwise(tmp_path: P
         load_policy(path)
 
 
-def test_a_preset_is_named_in_the_environment_and_a_file_goes_before_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_preset_is_named_in_the_environment_and_a_file_goes_before_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OTEL_PROCESSOR_PRESET", "three_signals")
     assert policy_of(None) == Policy.preset("three_signals")
     assert policy_of(Policy()) == Policy()
