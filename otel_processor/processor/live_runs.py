@@ -199,8 +199,8 @@ class LiveRuns:
         with self.lock:
             return self._spans.peek(span_id)
 
-    def run_around(self, span_id: int) -> LiveRun | None:
-        """Return the run that an open span of this process belongs to, under guard from now on."""
+    def run_around(self, span_id: int) -> tuple[LiveRun, str] | None:
+        """Return the run that an open span of this process belongs to, under guard from now on, and the span's agent."""
         known = self._spans.peek(span_id)
         if known is None:
             return None
@@ -209,7 +209,7 @@ class LiveRuns:
         is_call = known.read().role.is_call
         run = self.run_of(known, around, trace_id) if is_call else self._run(around.declared_run_id or trace_id)
         self.guard(run, around.task)
-        return run
+        return run, around.agent
 
     def root_around(self, span_id: int) -> OpenSpan | None:
         """Return the open span that an open span of this process lies in, and that lies in none."""

@@ -25,7 +25,7 @@ class SpanGuard(LoopGuard):
     `after_tool` and `on_turn` count nothing here, since the spans do; what the agent declares goes on the current span.
     """
 
-    def __init__(self, live: LiveRuns, run: LiveRun) -> None:
+    def __init__(self, live: LiveRuns, run: LiveRun, agent: str) -> None:
         self._live = live
         guarded = live.guard(run, None)
         self.mode = live.mode
@@ -33,7 +33,7 @@ class SpanGuard(LoopGuard):
         self._run = guarded
         self._trace_id = f"{trace.get_current_span().get_span_context().trace_id:032x}"
         self._asked = run.asked
-        self._agent = ""
+        self._agent = agent
         self._on_alert = live.tell
         self._clock = time.time_ns
         self._began_ns = run.last_ns or self._clock()
@@ -102,9 +102,9 @@ def current_guard() -> LoopGuard:
         span_id = trace.get_current_span().get_span_context().span_id
         for live in every_live_runs() if span_id else ():
             with live.lock:
-                run = live.run_around(span_id)
-            if run is not None:
-                return SpanGuard(live, run)
+                found = live.run_around(span_id)
+            if found is not None:
+                return SpanGuard(live, *found)
     except Exception:  # noqa: BLE001 - nothing of ours reaches the agent
         report_bug("current_guard")
     return NoGuard()

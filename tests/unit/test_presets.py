@@ -67,7 +67,7 @@ def window(steps: str) -> list[str | None]:
 
     What is returned is the first thing said in each step, up to the step that stops.
     """
-    watched, said = guard("no_progress_window"), []
+    watched, said = guard("no_progress_window"), list[str | None]()
     for name, progress in zip(steps[::2], steps[1::2], strict=True):
         reason = watched.on_step().stop_reason
         if reason is None and name != " ":
