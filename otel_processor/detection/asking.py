@@ -17,6 +17,7 @@ CONTENT_CHARS = 64
 """Characters from which a text that is written is content."""
 
 _DEPTH = 6
+_LONGEST_INTEGER_BITS = 8_192
 _WORD = re.compile(r"[^\W_]+")
 _NO_SPACES = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _STOP_WORDS = frozenset(
@@ -60,8 +61,11 @@ def _collect(value: Any, parts: list[str], depth: int) -> None:
         if depth:
             for inner in value[:64]:
                 _collect(inner, parts, depth - 1)
+    elif type(value) is int and value.bit_length() > _LONGEST_INTEGER_BITS:
+        # Python refuses to write it in decimals.
+        parts.append(hex(value)[:LOOKED_AT_CHARS])
     elif value is not None:
-        parts.append(str(value))
+        parts.append(str(value)[:LOOKED_AT_CHARS])
 
 
 @lru_cache(maxsize=512)

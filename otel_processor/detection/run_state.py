@@ -25,6 +25,8 @@ from otel_processor.policy import Policy
 _AGENTS = 64
 _GRAVITY = (Action.CONTINUE, Action.NUDGE, Action.COMPRESS, Action.STOP)
 
+_MAY_CHANGE = frozenset({Effect.WRITE, Effect.UNKNOWN})
+
 _LASTING = frozenset({Pattern.LIMIT, Pattern.SPEND_SPIKE})
 """Patterns that progress does not resolve: what is used up stays used up."""
 
@@ -178,11 +180,11 @@ class RunState:
             progress = None
         elif policy.repeat_scope == "change":
             # Doing something different may have changed what the same call answers: test, edit, test is work.
-            does_something = call.effect is Effect.UNKNOWN and succeeded
+            does_something = succeeded and call.effect in _MAY_CHANGE
             if progress or (does_something and news.is_first):
                 agent.something_changed(call)
                 repeats = None
-            elif does_something and agent.follows_another(call):
+            elif does_something and call.effect is Effect.UNKNOWN and agent.follows_another(call):
                 agent.may_have_changed(call)
         if call.signature is not None:
             repeats = self._count(agent, call, news, repeats, failed_for_now=failed_for_now, tolerated=tolerated)

@@ -39,7 +39,8 @@ def find_soft_loop(latest: Past, trail: Trail, policy: Policy) -> Verdict | None
 
 
 def find_copies(latest: Past, trail: Trail, policy: Policy) -> Verdict | None:
-    """Return a verdict when the same long text is written to one place after the other and is answered the same each time.
+    """Return a verdict when the same long text is written again and again: to one place after the other with the same
+    answer, or with its words in another order.
 
     Args:
         latest: the call, which writes.
@@ -48,11 +49,19 @@ def find_copies(latest: Past, trail: Trail, policy: Policy) -> Verdict | None:
     """
     alike = [latest]
     for past in trail.of_tool(latest.tool, _LOOKED_BACK):
-        if past.content != latest.content or past.fingerprint != latest.fingerprint:
+        if not (_is_copy(latest, past) or _is_rearranged(latest, past)):
             break
         alike.append(past)
     limit = policy.soft_loop_repeats + 1
-    return _verdict(alike, limit, "with the same content for another place each time") if len(alike) >= limit else None
+    return _verdict(alike, limit, "with the same content each time") if len(alike) >= limit else None
+
+
+def _is_copy(latest: Past, past: Past) -> bool:
+    return past.content == latest.content and past.fingerprint == latest.fingerprint
+
+
+def _is_rearranged(latest: Past, past: Past) -> bool:
+    return past.content is not None and past.asked.words == latest.asked.words and past.asked.numbers == latest.asked.numbers
 
 
 def _verdict(alike: list[Past], limit: int, what: str) -> Verdict:
