@@ -210,6 +210,8 @@ class RunState:
         """Return whether the answer moved a little: that is no news, but something is going on; not so for ever."""
         if not news.stirred or repeats.stirred >= self.policy.hard_loop_poll_repeats:
             return False
+        if call.reading.progress_declared is False:
+            return False
         if call.effect is Effect.POLL:
             return not news.was_seen
         # A failure that is worded otherwise tells something only where something was done about it.

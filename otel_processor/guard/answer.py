@@ -22,6 +22,8 @@ class Answer(Verdict):
     """What `action` would be in the mode `enforce`."""
     call_id: str | None = None
     """Of the call that was asked about, to name it in `after_tool` and `skip_tool`."""
+    agent: str = ""
+    """Whom it was given to."""
     about_call: bool = False
     """It is this very call that is held against the agent; else it is what came before."""
     finding: Verdict | None = None

@@ -49,19 +49,21 @@ class GuardedRun:
     def answer(self, call: Call, call_id: str | None = None) -> Answer:
         """Return what is to be done about a tool call that an agent is about to make."""
         if self.is_over and self.stopped is not None:
-            return self._answer(self.stopped, Action.STOP, call_id)
+            return self._answer(self.stopped, Action.STOP, call.agent, call_id)
         ladder = self._ladders.peek(call.agent) or Ladder(self.policy.nudges_before_stop)
         asked = self.tracker.state.ask(call)
         if asked is not None and self._is_about(asked, call):
-            return self._answer(asked, ladder.answer_to(asked), call_id, about_call=True)
+            return self._answer(asked, ladder.answer_to(asked), call.agent, call_id, about_call=True)
         if asked is not None and asked.pattern is Pattern.LIMIT:
-            return self._answer(asked, Action.STOP, call_id, quiet=Pattern.LIMIT in ladder.told)
+            return self._answer(asked, Action.STOP, call.agent, call_id, quiet=Pattern.LIMIT in ladder.told)
         finding = ladder.untold()
         if asked is not None and asked.pattern not in ladder.told | _OF_A_CALL and not self._stands(asked):
             finding = max(filter(None, (asked, finding)), key=lambda one: GRAVITY.index(one.action))
+        if finding is None and self.stopped is not None:
+            return self._answer(self.stopped, Action.STOP, call.agent, call_id, quiet=True)
         if finding is None:
-            return fine(call_id) if self.stopped is None else self._answer(self.stopped, Action.STOP, call_id, quiet=True)
-        return self._answer(finding, self._first_word(finding, ladder), call_id)
+            return fine(call_id)
+        return self._answer(finding, self._first_word(finding, ladder), call.agent, call_id)
 
     def held_against(self, call: Call) -> Verdict | None:
         """Return what was to be said against a call that was made all the same; asked before it is taken in."""
@@ -130,18 +132,18 @@ class GuardedRun:
             return ()
         return (self.tracker.tell(finding, call, task=self.task),)
 
-    def told(self, agent: str, answer: Answer) -> None:
+    def told(self, answer: Answer) -> None:
         """Take in that the model was given an answer's message, so that no call need be refused for it."""
         if answer.finding is not None:
-            self._ladder(agent).told.add(answer.finding.pattern)
+            self._ladder(answer.agent).told.add(answer.finding.pattern)
 
     def now(self, agent: str) -> Answer:
         """Return what is to be said after an event, when no call is asked about."""
         ladder = self._ladders.peek(agent) or Ladder(self.policy.nudges_before_stop)
         if self.stopped is not None:
-            return self._answer(self.stopped, Action.STOP, None, quiet=self.stopped.pattern in ladder.told)
+            return self._answer(self.stopped, Action.STOP, agent, None, quiet=self.stopped.pattern in ladder.told)
         finding = ladder.untold()
-        return fine() if finding is None else self._answer(finding, self._first_word(finding, ladder), None)
+        return fine() if finding is None else self._answer(finding, self._first_word(finding, ladder), agent, None)
 
     def _first_word(self, finding: Verdict, ladder: Ladder) -> Action:
         """Return what is said of what came before: a call that is no part of it is no failure."""
@@ -174,7 +176,14 @@ class GuardedRun:
         return (self.tracker.tell(notice, call, task=self.task),)
 
     def _answer(
-        self, finding: Verdict, advised: Action, call_id: str | None, *, about_call: bool = False, quiet: bool = False
+        self,
+        finding: Verdict,
+        advised: Action,
+        agent: str,
+        call_id: str | None,
+        *,
+        about_call: bool = False,
+        quiet: bool = False,
     ) -> Answer:
         """Return the answer as this mode gives it. `quiet`: the model knows, so that only a stop is left to say."""
         if self.stopped is not None:
@@ -194,6 +203,7 @@ class GuardedRun:
             message=for_model(finding, said, goal=self.goal, error=self.history.last_error),
             evidence=finding.evidence,
             call_id=call_id,
+            agent=agent,
             about_call=about_call,
             finding=finding,
         )

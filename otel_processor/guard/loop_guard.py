@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import threading
 import time
 import uuid
+import weakref
 from asyncio import CancelledError
 from collections.abc import Callable
 from contextvars import ContextVar, Token
@@ -33,6 +35,8 @@ if TYPE_CHECKING:
 _NOT_RECORDED: Any = object()
 _ERROR_CHARS = 2_000
 _CANCELLED = (CancelledError, KeyboardInterrupt, GeneratorExit)
+
+_living: weakref.WeakSet[LoopGuard] = weakref.WeakSet()
 
 _active: ContextVar[LoopGuard | None] = ContextVar("otel_processor_guard", default=None)
 
@@ -85,6 +89,7 @@ class LoopGuard(GuardedTools):
         self._trace_id = current_trace_id() or uuid.uuid4().hex
         self._run = self._new_run(run_id or self._trace_id, goal, task)
         self._own_lock = threading.Lock()
+        _living.add(self)
         self._asked = AskedCalls()
         self._agent = agent
         self._on_alert = on_alert
@@ -165,7 +170,7 @@ class LoopGuard(GuardedTools):
             return fine()
         if asked.answer.action is Action.COMPRESS:
             with self._lock:
-                self._run.told(asked.call.agent, asked.answer)
+                self._run.told(asked.answer)
         return self._made(asked, result, error, progress)
 
     @answers
@@ -185,7 +190,7 @@ class LoopGuard(GuardedTools):
     def told(self, answer: Answer) -> Answer:
         """Say that the model was given the message of an answer that came after a call or a turn: no call is refused for it."""
         with self._lock:
-            self._run.told(self._agent, answer)
+            self._run.told(answer)
         return fine()
 
     @answers
@@ -489,3 +494,12 @@ class LoopGuard(GuardedTools):
 def active_guard() -> LoopGuard | None:
     """Return the innermost guard that this context is inside of."""
     return _active.get()
+
+
+def _begin_in_child() -> None:
+    for guard in list(_living):
+        # The thread that held it may not have come along.
+        guard._own_lock = threading.Lock()
+
+
+os.register_at_fork(after_in_child=_begin_in_child)

@@ -220,6 +220,18 @@ class LiveRuns:
             known = known.parent
         return known
 
+    def refuse_inside(self, span_id: int, call: Call, answer: Answer) -> bool:
+        """Remember at a call's own open span that the call is refused; return whether the span is that call's."""
+        known = self._spans.peek(span_id)
+        tool = call.reading.tool or ""
+        if known is None or known.refused is not None:
+            return False
+        reading = known.read()
+        if not (reading.tool == tool if reading.role is Role.TOOL else reading.role is Role.OTHER and tool in known.span.name):
+            return False
+        known.refused = (call, answer)
+        return True
+
     def guard(self, run: LiveRun, task: str | None) -> GuardedRun:
         """Return the guard's memory of a run, a new one where there was none."""
         if run.guarded is None:

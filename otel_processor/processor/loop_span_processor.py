@@ -134,6 +134,7 @@ class LoopSpanProcessor(SpanProcessor):
         # The status does not hold the message: that may quote an error, and would be taken for this call's.
         span.set_status(Status(StatusCode.ERROR, f"refused: {answer.pattern}"))
         span.set_attribute(names.ERROR_TYPE, type(error_for(answer)).__name__)
+        span.set_attribute(names.LOOP_PROGRESS_DECLARED, False)
         facts = {
             "pattern": str(answer.pattern),
             "action": str(answer.action),
@@ -168,6 +169,7 @@ class LoopSpanProcessor(SpanProcessor):
         if reading.role.is_call:
             self._finish_call(known, span, reading)
         elif reading.role is Role.OTHER:
+            self._finish_refused(known)
             if known.inside and known.parent is not None:
                 with self._live.lock:
                     self._live.lies_inside(known.parent, known.inside)
@@ -214,6 +216,17 @@ class LoopSpanProcessor(SpanProcessor):
             write_tags(span, tags)
         for alert in alerts:
             write_event(span, names.LOOP_ALERT_EVENT, _alert_attributes(alert), end_ns)
+            self._tell(alert)
+
+    def _finish_refused(self, known: OpenSpan) -> None:
+        """Count a call that was refused inside a span of which nobody said that it is a tool's."""
+        if known.refused is None:
+            return
+        around = surroundings_of(known)
+        with self._live.lock:
+            run = self._live.run_of(known, around, f"{known.span.context.trace_id:032x}")
+            alerts = self._live.guard(run, around.task).refused(*known.refused)
+        for alert in alerts:
             self._tell(alert)
 
     def _observe(self, known: OpenSpan, run: LiveRun, call: Call, task: str | None) -> tuple[CallOutcome, tuple[Alert, ...]]:

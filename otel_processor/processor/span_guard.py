@@ -9,8 +9,8 @@ from typing import Any
 from opentelemetry import trace
 
 from otel_processor.bug_reports import report_bug
-from otel_processor.dialects.names import LOOP_PROGRESS_DECLARED
-from otel_processor.guard.answer import Answer, fine
+from otel_processor.dialects.names import ERROR_TYPE, LOOP_PROGRESS_DECLARED
+from otel_processor.guard.answer import Answer, error_for, fine
 from otel_processor.guard.asked import Asked
 from otel_processor.guard.declaring import declare_stop_reason
 from otel_processor.guard.loop_guard import LoopGuard, active_guard
@@ -60,6 +60,18 @@ class SpanGuard(LoopGuard):
     ) -> Answer:
         said = progress if progress is not None else asked.progress
         return self._now(asked.call.agent) if said is None else self._declare(said)
+
+    def _refuse(self, asked: Asked) -> None:
+        """Count the refusal: with the end of the call's span, where that is open around whoever refused it."""
+        with self._lock:
+            around = self._live.refuse_inside(trace.get_current_span().get_span_context().span_id, asked.call, asked.answer)
+        if around:
+            # What the span will tell as the result is our own message: no news.
+            span = trace.get_current_span()
+            span.set_attribute(LOOP_PROGRESS_DECLARED, False)
+            span.set_attribute(ERROR_TYPE, type(error_for(asked.answer)).__name__)
+        else:
+            super()._refuse(asked)
 
     def _end(self, reason: StopReason | None) -> None:
         if reason is not None and reason is not StopReason.COMPLETED:

@@ -144,3 +144,26 @@ def test_alerts_of_a_watched_run_go_where_its_processor_tells_them(provider: Tra
         assert rows(db, "select pattern, action, resolved_at is null from alerts") == [("hard_loop", "stop", True)]
     assert installed.force_flush()
     assert rows(db, "select pattern, action from alerts") == [("hard_loop", "stop")]
+
+
+@pytest.mark.parametrize("says_it_is_a_tool", ["at its start", "before it ends", "never"])
+def test_a_call_that_is_refused_inside_its_own_span_is_one_failure(
+    says_it_is_a_tool: str, provider: TracerProvider, seen: InMemorySpanExporter
+) -> None:
+    """Hooks of some frameworks run inside the tool's span, which then ends with what the hook answered."""
+    provider.add_span_processor(LoopSpanProcessor(mode="nudge"))
+    tracer, answers = provider.get_tracer("agent"), []
+    with agent(tracer, "clerk"):
+        for _ in range(2):
+            call_tool(tracer, "lookup", ORDER, "nothing")
+        for _ in range(4):
+            at_start = tool_attributes("lookup") if says_it_is_a_tool == "at its start" else {}
+            with tracer.start_as_current_span("running tool lookup", attributes=at_start) as span:
+                answer = current_guard().before_tool("lookup", ORDER)
+                answers.append(str(answer.advised))
+                current_guard().skip_tool(answer)
+                if says_it_is_a_tool != "never":
+                    span.set_attributes(tool_attributes("lookup", ORDER, answer.message))
+        report = current_guard().report()
+    assert answers == [NUDGE, NUDGE, STOP, STOP]
+    assert (report.tool_calls, report.refused_calls) == (2, 4)

@@ -78,6 +78,16 @@ def test_what_was_told_after_a_call_is_not_told_again_before_the_next() -> None:
     assert guard.before_tool("search", {"q": 4}).action is Action.CONTINUE
 
 
+def test_what_is_told_is_told_to_the_agent_that_was_answered() -> None:
+    policy = Policy(patterns=frozenset({"no_progress"}), no_progress_alert_steps=3, no_progress_stop_steps=3)
+    guard = make_guard(policy=policy)
+    for number in range(4):
+        answer = guard.after_tool("nothing", call=guard.before_tool("search", {"q": number}, agent="ann"))
+    assert (answer.action, answer.agent) == (Action.NUDGE, "ann")
+    guard.told(answer)
+    assert guard.before_tool("search", {"q": 4}, agent="ann").action is Action.CONTINUE
+
+
 def test_observing_never_advises_the_agent_and_says_what_it_would_do() -> None:
     guard = make_guard("observe")
     answers = []
