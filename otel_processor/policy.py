@@ -77,7 +77,7 @@ class Policy:
     """Of those, as many must say again what was said before."""
 
     semantic_similarity: float = 0.7
-    """Share from 0 to 1 of a turn's word groups that an earlier turn had, from which it says the same again."""
+    """Share from 0 to 1 of a turn's content words that the window's earlier turns had, from which it says the same again."""
 
     no_progress_alert_steps: int = 4
     """Consecutive flat steps before somebody is told."""

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from otel_processor.detection.asking import argument_text, asks_question, long_content
 from otel_processor.detection.failing import Failure, Failures, FailureStreak, Said
-from otel_processor.detection.monologue import Monologue
 from otel_processor.detection.progress import Novelty
 from otel_processor.detection.repeats import RepeatCounter
 from otel_processor.detection.same_failure import SameFailure, SameFailures
 from otel_processor.detection.trail import Past, Trail
+from otel_processor.detection.turns import Turns
 from otel_processor.model import Call, Effect
 
 _REMEMBERED = 8
+_LEAVES_AS_IT_IS = frozenset({Effect.READ, Effect.POLL})
 
 
 class AgentState:
@@ -22,7 +23,6 @@ class AgentState:
         "flat_spans",
         "flat_steps",
         "flat_tools",
-        "monologue",
         "novelty",
         "repeats",
         "same_failures",
@@ -31,6 +31,7 @@ class AgentState:
         "step_moved",
         "streak",
         "trail",
+        "turns",
     )
 
     def __init__(self) -> None:
@@ -38,7 +39,7 @@ class AgentState:
         self.repeats = RepeatCounter()
         self.trail = Trail()
         self.failures = Failures()
-        self.monologue = Monologue()
+        self.turns = Turns()
         self.same_failures = SameFailures()
         self.step = 0
         self.step_moved = False
@@ -52,7 +53,7 @@ class AgentState:
         """Return counters of their own that stand at the same."""
         twin = AgentState()
         twin.novelty, twin.repeats, twin.trail = self.novelty.copy(), self.repeats.copy(), self.trail.copy()
-        twin.monologue = self.monologue.copy()
+        twin.turns = self.turns.copy()
         twin.failures, twin.same_failures = self.failures.copy(), self.same_failures.copy()
         twin.step, twin.step_moved, twin.step_counted, twin.streak = self.step, self.step_moved, self.step_counted, self.streak
         # These lists are replaced, never changed.
@@ -80,14 +81,16 @@ class AgentState:
     def something_changed(self, call: Call) -> None:
         """Start counts anew: what came before a change says nothing of what comes after it.
 
-        A status that moves, or the next page, changes nothing for other calls.
+        What was read changes nothing for a call that was answered before, only for what an agent may try next; a status that
+        moves, or the next page, not even for that.
         """
-        if call.effect is Effect.POLL:
+        if call.effect in _LEAVES_AS_IT_IS:
             self.repeats.forget(call.signature)
-            return
-        self.repeats.something_changed()
-        self.trail.something_changed()
-        self.failures.others_changed(call.reading.tool or "")
+        else:
+            self.repeats.something_changed()
+        if call.effect is not Effect.POLL:
+            self.trail.something_changed()
+            self.failures.others_changed(call.reading.tool or "")
 
     def take_failure(self, call: Call, said: Said | None, *, learned: bool) -> tuple[FailureStreak | None, SameFailure | None]:
         """Count a failure of a tool, or forget those before where it worked.
@@ -134,6 +137,7 @@ class AgentState:
 
     def note_moved(self) -> None:
         """End the streak."""
+        self.turns.something_new()
         self.step_moved = True
         self.streak = 0
         self.flat_steps, self.flat_spans, self.flat_tools = [], [], []

@@ -133,7 +133,7 @@ class RunState:
     # A tool call: is it progress, does it repeat, and what is there to tell?
 
     def _tool_call(self, agent: AgentState, call: Call) -> CallOutcome:
-        agent.monologue.acted()
+        agent.turns.acted()
         self.usage.add(call, self.steps)
         past = agent.past(call)
         said = what_failed(call)
@@ -147,6 +147,8 @@ class RunState:
             resolved = self._resolve(call.agent)
         elif progress is False:
             agent.note_flat(call)
+        elif tolerated or call.effect is Effect.POLL:
+            agent.turns.something_new()
         found = [*self._of_the_run(call)]
         if not tolerated:
             found.extend(self._verdicts(agent, call, past, repeats, streak, same))
@@ -250,9 +252,7 @@ class RunState:
 
     def _of_the_turn(self, agent: AgentState, call: Call) -> Iterator[Verdict | None]:
         yield from self._of_the_run(call)
-        said = call.reading.text
-        if said and Pattern.SEMANTIC_LOOP in self.policy.patterns:
-            yield agent.monologue.turn(said, step=self.steps, span_id=call.span_id)
+        yield from agent.turns.turn(call.reading, step=self.steps, span_id=call.span_id, policy=self.policy)
 
     def _of_the_run(self, call: Call) -> tuple[Verdict | None, ...]:
         return (find_limit(self.usage, self.policy, call.span_id),) if self._has_limits else ()

@@ -264,7 +264,7 @@ def test_an_agent_keeps_its_counters_when_its_name_becomes_known() -> None:
 def test_progress_resolves_what_is_open_and_it_can_be_told_again() -> None:
     outcomes = run(*["search:a=x"] * 5, "search:b=news", *["search:a=x"] * 3)
     assert outcomes[5].resolved == (HARD, FLAT)
-    assert alarms(outcomes, HARD) == [2, 8]
+    assert alarms(outcomes, HARD) == [2, 6]
     assert [outcome.resolved for outcome in outcomes if outcome is not outcomes[5]] == [()] * 8
 
 
