@@ -179,7 +179,6 @@ def test_the_nudge_gives_the_error() -> None:
     assert "find the cat" in answer.message
 
 
-@pytest.mark.xfail(strict=True, reason="the detector of uncertainty is to come")
 def test_rising_doubt_asks_for_a_shorter_context_and_stops_nothing() -> None:
     watched = guard("three_signals")
     turns = [

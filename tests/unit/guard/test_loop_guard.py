@@ -44,9 +44,7 @@ def test_the_policy_says_how_many_failures_are_waited_for(allowed: int, said: li
 def test_another_call_is_let_through_after_a_nudge_and_progress_leads_back_to_the_ground() -> None:
     guard = make_guard()
     assert drive(guard, *[CATS] * 3, "search:dogs=a dog called Rex was seen in Lisbon") == [GO, GO, NUDGE, GO]
-    # Something changed, so that the question may be asked again; the ladder begins anew.
-    assert drive(guard, *[CATS] * 4) == [GO, GO, NUDGE, NUDGE]
-    assert not guard.stopped
+    assert drive(guard, *[CATS] * 3) == [NUDGE, NUDGE, STOP]
 
 
 def test_calls_that_bring_nothing_after_a_nudge_are_failures() -> None:
