@@ -9,7 +9,8 @@ from otel_processor.guard.answer import Answer, fine
 from otel_processor.guard.history import History
 from otel_processor.guard.ladder import GRAVITY, Ladder
 from otel_processor.guard.messages import for_model
-from otel_processor.model import Action, Alert, Call, CallOutcome, Mode, Pattern, Role, Verdict
+from otel_processor.guard.report import Report
+from otel_processor.model import Action, Alert, Call, CallOutcome, Mode, Pattern, Role, StopReason, Verdict
 from otel_processor.policy import Policy
 from otel_processor.runs.tracker import RunTracker
 
@@ -144,6 +145,38 @@ class GuardedRun:
             return self._answer(self.stopped, Action.STOP, agent, None, quiet=self.stopped.pattern in ladder.told)
         finding = ladder.untold()
         return fine() if finding is None else self._answer(finding, self._first_word(finding, ladder), agent, None)
+
+    def report(self, reason: StopReason, *, seconds: float, note: str) -> Report:
+        """Return what happened so far, for a person.
+
+        Args:
+            reason: why the run ended, or that it is going on.
+            seconds: that it took.
+            note: what the agent said of its end, which goes before what was found.
+        """
+        history, finding, wasted = self.history, self.last_finding, self.history.wasted
+        wasted_tokens = None
+        if wasted.input_tokens is not None or wasted.output_tokens is not None:
+            wasted_tokens = (wasted.input_tokens or 0) + (wasted.output_tokens or 0)
+        return Report(
+            run_id=self.tracker.run_id,
+            goal=self.goal,
+            stop_reason=reason,
+            flagged_reason=self.tracker.flagged_reason,
+            message=note or (finding.message if finding is not None else ""),
+            steps=self.tracker.state.steps,
+            tool_calls=history.tool_calls,
+            refused_calls=history.refused_calls,
+            seconds=seconds,
+            attempts=history.attempts,
+            attempts_left_out=history.attempts_left_out,
+            partial=history.partial,
+            input_tokens=history.spent.input_tokens,
+            output_tokens=history.spent.output_tokens,
+            cost_usd=history.spent.cost_usd,
+            wasted_tokens=wasted_tokens,
+            wasted_cost_usd=wasted.cost_usd,
+        )
 
     def _first_word(self, finding: Verdict, ladder: Ladder) -> Action:
         """Return what is said of what came before: a call that is no part of it is no failure."""

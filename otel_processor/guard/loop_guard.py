@@ -13,17 +13,16 @@ from collections.abc import Callable
 from contextvars import ContextVar, Token
 from typing import TYPE_CHECKING, Any, Self
 
-from otel_processor.bug_reports import report_bug
-from otel_processor.detection.evidence import make_call
 from otel_processor.errors import ConfigError, LoopDetected
 from otel_processor.guard.answer import Answer, fine
-from otel_processor.guard.asked import Asked, AskedCalls, here
+from otel_processor.guard.asked import AskedCalls, here
 from otel_processor.guard.border import answers, survives
 from otel_processor.guard.declaring import current_trace_id, declare_stop_reason
+from otel_processor.guard.feeding import NOT_RECORDED, Feeding
 from otel_processor.guard.guarded_run import GuardedRun
 from otel_processor.guard.report import Report
 from otel_processor.guard.tools import GuardedTools
-from otel_processor.model import Action, Alert, Call, Mode, Reading, Role, StopReason
+from otel_processor.model import Action, Alert, Mode, Reading, Role, StopReason
 from otel_processor.policy import Policy
 from otel_processor.policy_file import policy_of
 from otel_processor.runs.tracker import RunTracker
@@ -32,8 +31,6 @@ from otel_processor.settings import mode_of
 if TYPE_CHECKING:
     from types import TracebackType
 
-_NOT_RECORDED: Any = object()
-_ERROR_CHARS = 2_000
 _CANCELLED = (CancelledError, KeyboardInterrupt, GeneratorExit)
 
 _living: weakref.WeakSet[LoopGuard] = weakref.WeakSet()
@@ -41,7 +38,7 @@ _living: weakref.WeakSet[LoopGuard] = weakref.WeakSet()
 _active: ContextVar[LoopGuard | None] = ContextVar("otel_processor_guard", default=None)
 
 
-class LoopGuard(GuardedTools):
+class LoopGuard(Feeding, GuardedTools):
     """Watches one run of an agent, is asked before each tool call, and says when to change course or to end.
 
     Asking is pure: only what is told of calls, steps and turns changes what the guard thinks. A call that was asked about
@@ -106,10 +103,6 @@ class LoopGuard(GuardedTools):
         return GuardedRun(RunTracker(run_id, self._policy), self._policy, self.mode, goal=goal, task=task)
 
     @property
-    def _lock(self) -> threading.Lock:
-        return self._own_lock
-
-    @property
     def goal(self) -> str:
         """What the run is for, in words; may be set later."""
         return self._run.goal
@@ -151,7 +144,7 @@ class LoopGuard(GuardedTools):
     @answers
     def after_tool(
         self,
-        result: Any = _NOT_RECORDED,
+        result: Any = NOT_RECORDED,
         *,
         error: BaseException | str | None = None,
         progress: bool | None = None,
@@ -238,7 +231,7 @@ class LoopGuard(GuardedTools):
     def on_tool_call(self, name: str, arguments: Any = None, *, call_id: str | None = None, agent: str | None = None) -> Answer:
         """Ask whether a tool may be called and, where it may, say that it is: it counts from the next thing that is told."""
         for earlier in self._asked_here(begun_only=True):
-            self._made(earlier, _NOT_RECORDED, None, None)
+            self._made(earlier, NOT_RECORDED, None, None)
         asked = self._ask(name, arguments, call_id, agent)
         asked.begun = True
         return asked.answer
@@ -250,7 +243,7 @@ class LoopGuard(GuardedTools):
         last = mine.pop() if mine and mine[-1].answer.allows_call else None
         for asked in mine:
             self._close(asked)
-        return self._declare(made_progress) if last is None else self._made(last, _NOT_RECORDED, None, made_progress)
+        return self._declare(made_progress) if last is None else self._made(last, NOT_RECORDED, None, made_progress)
 
     @survives
     def mark_progress(self, what: str = "") -> None:
@@ -301,29 +294,9 @@ class LoopGuard(GuardedTools):
     def report(self) -> Report:
         """Return what happened so far, for a person."""
         with self._lock:
-            run, history, ended_ns = self._run, self._run.history, self._ended_ns
-            spent, wasted, finding = history.spent, history.wasted, self._run.last_finding
-            wasted_tokens = None
-            if wasted.input_tokens is not None or wasted.output_tokens is not None:
-                wasted_tokens = (wasted.input_tokens or 0) + (wasted.output_tokens or 0)
-            return Report(
-                run_id=self.run_id,
-                goal=run.goal,
-                stop_reason=self._reason or StopReason.RUNNING,
-                flagged_reason=run.tracker.flagged_reason,
-                message=self._handed_over or (finding.message if finding is not None else ""),
-                steps=run.tracker.state.steps,
-                tool_calls=history.tool_calls,
-                refused_calls=history.refused_calls,
-                seconds=max((ended_ns if ended_ns is not None else self._clock()) - self._began_ns, 0) / 1e9,
-                attempts=history.attempts,
-                attempts_left_out=history.attempts_left_out,
-                partial=history.partial,
-                input_tokens=spent.input_tokens,
-                output_tokens=spent.output_tokens,
-                cost_usd=spent.cost_usd,
-                wasted_tokens=wasted_tokens,
-                wasted_cost_usd=wasted.cost_usd,
+            ended_ns = self._ended_ns if self._ended_ns is not None else self._clock()
+            return self._run.report(
+                self._reason or StopReason.RUNNING, seconds=max(ended_ns - self._began_ns, 0) / 1e9, note=self._handed_over
             )
 
     def __enter__(self) -> Self:
@@ -364,131 +337,6 @@ class LoopGuard(GuardedTools):
             run.tracker.finish(self._ended_ns)
         if self._reason is not StopReason.COMPLETED:
             declare_stop_reason(self._reason)
-
-    def _ask(self, name: str, arguments: Any, call_id: str | None, agent: str | None) -> Asked:
-        call = self._tool_call(name, {} if arguments is None else arguments, call_id, self._agent if agent is None else agent)
-        place = here()
-        key = call_id or (place, call.agent, name, call.signature or call.span_id)
-        with self._lock:
-            asked = self._asked.at(key)
-            if asked is None or asked.call.signature != call.signature:
-                asked = Asked(key, place, call, fine())
-            asked.answer = self._run.answer(asked.call, call_id or asked.call.span_id)
-            self._asked.remember(asked)
-        return asked
-
-    def _tool_call(self, name: str, arguments: Any, call_id: str | None, agent: str) -> Call:
-        now = self._clock()
-        return make_call(
-            Reading(role=Role.TOOL, tool=name, call_id=call_id, arguments=arguments),
-            trace_id=self._trace_id,
-            span_id=uuid.uuid4().hex[:16],
-            agent=agent,
-            start_ns=now,
-            end_ns=now,
-            policy=self._policy,
-        )
-
-    def _model_call(self, agent: str, reading: Reading, *, same_step: bool = False) -> Call:
-        now = self._clock()
-        return Call(self._trace_id, uuid.uuid4().hex[:16], Role.MODEL, agent, now, now, reading, same_step=same_step)
-
-    def _take(self, call: Answer | str | None) -> Asked | None:
-        with self._lock:
-            return self._asked.take(call.call_id if isinstance(call, Answer) else call)
-
-    def _asked_here(self, *, begun_only: bool = False) -> list[Asked]:
-        with self._lock:
-            return self._asked.take_here(None, begun_only=begun_only)
-
-    def _all_asked(self) -> list[Asked]:
-        with self._lock:
-            return self._asked.take_all()
-
-    def _settle(self, agent: str) -> None:
-        """Close what this line of execution asked about in its last step."""
-        with self._lock:
-            left = self._asked.take_here(agent)
-        for asked in left:
-            self._close(asked)
-
-    def _close(self, asked: Asked) -> None:
-        if asked.answer.allows_call:
-            self._made(asked, _NOT_RECORDED, None, None)
-        else:
-            self._refuse(asked)
-
-    def _made(self, asked: Asked, result: Any, error: BaseException | str | None, progress: bool | None) -> Answer:
-        before = asked.call
-        reading = before.reading
-        call = make_call(
-            Reading(
-                role=Role.TOOL,
-                tool=reading.tool,
-                call_id=reading.call_id,
-                arguments=reading.arguments,
-                result=None if result is _NOT_RECORDED else "null" if result is None else result,
-                is_error=error is not None,
-                error_type=type(error).__name__ if isinstance(error, BaseException) else None,
-                error_message=str(error)[:_ERROR_CHARS] if error is not None else None,
-                progress_declared=progress if progress is not None else asked.progress,
-            ),
-            trace_id=before.trace_id,
-            span_id=before.span_id,
-            agent=before.agent,
-            start_ns=before.start_ns,
-            end_ns=self._clock(),
-            policy=self._policy,
-            signature=before.signature,
-        )
-        return self._take_in(call)
-
-    def _declare(self, progress: bool) -> Answer:
-        """Take in what the agent says of its step apart from any call."""
-        now = self._clock()
-        reading = Reading(role=Role.TOOL, progress_declared=progress)
-        return self._take_in(Call(self._trace_id, uuid.uuid4().hex[:16], Role.TOOL, self._agent, now, now, reading))
-
-    def _take_in(self, call: Call) -> Answer:
-        """Count a call, tell what is worth telling, and return what is to be said now."""
-        with self._lock:
-            run = self._run
-            held = run.held_against(call)
-            outcome, alerts, _ = run.tracker.observe(call, task=run.task)
-            alerts += run.took(call, outcome, held)
-            answer = run.now(call.agent)
-        self._tell(alerts)
-        self._declare_stop()
-        return answer
-
-    def _refuse(self, asked: Asked) -> None:
-        with self._lock:
-            alerts = self._run.refused(asked.call, asked.answer)
-        self._tell(alerts)
-        self._declare_stop()
-
-    def _declare_stop(self) -> None:
-        """Say at once that the run was stopped: nobody may come to `finish`."""
-        stopped = self._run.stopped
-        if self._run.is_over and not self._stop_was_declared and stopped is not None and stopped.stop_reason is not None:
-            self._stop_was_declared = True
-            declare_stop_reason(stopped.stop_reason)
-
-    def _refuse_now(self, answer: Answer) -> None:
-        asked = self._take(answer)
-        if asked is not None:
-            self._refuse(asked)
-
-    def _now(self, agent: str) -> Answer:
-        with self._lock:
-            return self._run.now(agent)
-
-    def _tell(self, alerts: tuple[Alert, ...]) -> None:
-        for alert in alerts if self._on_alert is not None else ():
-            try:
-                self._on_alert(alert)  # type: ignore[misc]
-            except Exception:  # noqa: BLE001 - a bug of the callback's
-                report_bug("on_alert")
 
 
 def active_guard() -> LoopGuard | None:

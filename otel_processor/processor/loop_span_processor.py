@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING, Any
 
 from opentelemetry import baggage
 from opentelemetry.sdk.trace import ReadableSpan, Span, SpanProcessor
-from opentelemetry.trace import Status, StatusCode
 
 from otel_processor.detection.bounded import RecentMap
 from otel_processor.detection.evidence import make_call
 from otel_processor.detection.fingerprint import examine, raw_hash
 from otel_processor.dialects import names
-from otel_processor.errors import LoopDetected, LoopNudge
 from otel_processor.guard.answer import Answer, error_for
-from otel_processor.model import Alert, Call, CallOutcome, Mode, Reading, ResultEvidence, Role, StopReason
+from otel_processor.model import Alert, Call, CallOutcome, Mode, Reading, ResultEvidence, Role
 from otel_processor.policy import Policy
 from otel_processor.policy_file import policy_of
 from otel_processor.processor.border import never_raise
+from otel_processor.processor.ending import end_reason, guard_reason
 from otel_processor.processor.live_runs import EndedCall, LiveRun, LiveRuns, OpenSpan, surroundings_of
+from otel_processor.processor.refusing import end_refused
 from otel_processor.processor.sdk_span import SDK_CALLS_ON_ENDING, value_length_limit, write_event, write_tags
 from otel_processor.runs.limits import without_cut_values
 from otel_processor.settings import mode_of
@@ -131,18 +131,7 @@ class LoopSpanProcessor(SpanProcessor):
     @never_raise
     def _end_refused(self, span: Span, answer: Answer) -> None:
         """End the span of a call that is not made: nobody else will, and every exporter is to see it."""
-        # The status does not hold the message: that may quote an error, and would be taken for this call's.
-        span.set_status(Status(StatusCode.ERROR, f"refused: {answer.pattern}"))
-        span.set_attribute(names.ERROR_TYPE, type(error_for(answer)).__name__)
-        span.set_attribute(names.LOOP_PROGRESS_DECLARED, False)
-        facts = {
-            "pattern": str(answer.pattern),
-            "action": str(answer.action),
-            "stop_reason": str(answer.stop_reason or ""),
-            "message": answer.message,
-        }
-        span.add_event(names.LOOP_REFUSED_EVENT, facts)
-        span.end()
+        end_refused(span, answer)
 
     def _on_ending(self, span: Span) -> None:
         self._finish(span)
@@ -266,8 +255,8 @@ class LoopSpanProcessor(SpanProcessor):
                 run.tracker.finish(span.end_time or 0)
             else:
                 self._live.forget_run(run.tracker.run_id)
-        tags: dict[str, Any] = {names.LOOP_STOP_REASON: str(_end_reason(known, run, span))}
-        if (guard_said := _guard_reason(run, span)) is not None and names.LOOP_STOP_REASON_DECLARED not in known.attributes:
+        tags: dict[str, Any] = {names.LOOP_STOP_REASON: str(end_reason(known, run, span))}
+        if (guard_said := guard_reason(run, span)) is not None and names.LOOP_STOP_REASON_DECLARED not in known.attributes:
             tags[names.LOOP_STOP_REASON_DECLARED] = str(guard_said)
         task = surroundings_of(known).task
         if task is not None:
@@ -306,33 +295,6 @@ def _tags(run: LiveRun, call: Call, outcome: CallOutcome) -> dict[str, Any]:
         tags[names.LOOP_PATTERN] = str(outcome.standing.pattern)
         tags[names.LOOP_VERDICT] = str(outcome.standing.action)
     return tags
-
-
-def _end_reason(known: OpenSpan, run: LiveRun, span: ReadableSpan) -> StopReason:
-    """Say why the run of this root ended: as was declared, by the guard, by an error, or by the model's last word."""
-    declared = known.attributes.get(names.LOOP_STOP_REASON_DECLARED)
-    if declared in list(StopReason):
-        return StopReason(declared)
-    guard_said = _guard_reason(run, span)
-    if guard_said is not None:
-        return guard_said
-    return StopReason.ERROR if span.status.status_code.name == "ERROR" else run.tracker.end_reason
-
-
-def _guard_reason(run: LiveRun, span: ReadableSpan) -> StopReason | None:
-    """Return the reason where the guard ended the run: it stopped it for good, or its exception went through to the root."""
-    guarded = run.guarded
-    if guarded is None or guarded.mode is not Mode.ENFORCE:
-        return None
-    finding = guarded.stopped
-    if finding is None and any(_was_raised(event.attributes) for event in span.events if event.name == names.EXCEPTION_EVENT):
-        finding = guarded.last_finding
-    return finding.stop_reason if finding is not None else None
-
-
-def _was_raised(attributes: Mapping[str, Any] | None) -> bool:
-    kind = str((attributes or {}).get(names.EXCEPTION_TYPE, ""))
-    return kind.rpartition(".")[2] in {LoopDetected.__name__, LoopNudge.__name__}
 
 
 def _alert_attributes(alert: Alert) -> Mapping[str, Any]:

@@ -9,14 +9,15 @@ from typing import Any
 from opentelemetry import trace
 
 from otel_processor.bug_reports import report_bug
-from otel_processor.dialects.names import ERROR_TYPE, LOOP_PROGRESS_DECLARED
-from otel_processor.guard.answer import Answer, error_for, fine
+from otel_processor.dialects.names import LOOP_PROGRESS_DECLARED
+from otel_processor.guard.answer import Answer, fine
 from otel_processor.guard.asked import Asked
 from otel_processor.guard.declaring import declare_stop_reason
 from otel_processor.guard.loop_guard import LoopGuard, active_guard
 from otel_processor.model import Call, Mode, StopReason
 from otel_processor.policy import Policy
 from otel_processor.processor.live_runs import LiveRun, LiveRuns, every_live_runs
+from otel_processor.processor.refusing import mark_refused
 
 
 class SpanGuard(LoopGuard):
@@ -66,10 +67,7 @@ class SpanGuard(LoopGuard):
         with self._lock:
             around = self._live.refuse_inside(trace.get_current_span().get_span_context().span_id, asked.call, asked.answer)
         if around:
-            # What the span will tell as the result is our own message: no news.
-            span = trace.get_current_span()
-            span.set_attribute(LOOP_PROGRESS_DECLARED, False)
-            span.set_attribute(ERROR_TYPE, type(error_for(asked.answer)).__name__)
+            mark_refused(trace.get_current_span(), asked.answer)
         else:
             super()._refuse(asked)
 
