@@ -65,7 +65,7 @@ class Policy:
     """Failures in a row of one tool that say the same, whatever was asked."""
 
     same_failures: int = 5
-    """Failures of one call with the same answer over the run, whatever was changed in between."""
+    """Failures of one tool for the same reason over the run, whatever was changed in between."""
 
     retry_attempts: int = 12
     """Attempts behind one tool's failures in a row, counted over all layers (agent, client, gateway)."""

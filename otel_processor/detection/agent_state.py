@@ -20,9 +20,11 @@ class AgentState:
 
     __slots__ = (
         "failures",
+        "flat_calls",
         "flat_spans",
         "flat_steps",
         "flat_tools",
+        "flat_until",
         "novelty",
         "repeats",
         "same_failures",
@@ -45,6 +47,8 @@ class AgentState:
         self.step_moved = False
         self.step_counted = False
         self.streak = 0
+        self.flat_calls = 0
+        self.flat_until = 0
         self.flat_steps: list[int] = []
         self.flat_spans: list[str] = []
         self.flat_tools: list[str] = []
@@ -56,6 +60,7 @@ class AgentState:
         twin.turns = self.turns.copy()
         twin.failures, twin.same_failures = self.failures.copy(), self.same_failures.copy()
         twin.step, twin.step_moved, twin.step_counted, twin.streak = self.step, self.step_moved, self.step_counted, self.streak
+        twin.flat_calls, twin.flat_until = self.flat_calls, self.flat_until
         # These lists are replaced, never changed.
         twin.flat_steps, twin.flat_spans, twin.flat_tools = self.flat_steps, self.flat_spans, self.flat_tools
         return twin
@@ -73,6 +78,7 @@ class AgentState:
             fingerprint=call.evidence.fingerprint if call.evidence is not None else None,
             progress=None,
             news=None,
+            stirred=False,
             failed=reading.is_error or call.error_class is not None,
             content=long_content(reading.arguments) if call.effect is Effect.WRITE else None,
             is_question=call.effect is not Effect.WRITE and asks_question(reading.tool or "", reading.arguments),
@@ -92,23 +98,27 @@ class AgentState:
             self.trail.something_changed()
             self.failures.others_changed(call.reading.tool or "")
 
-    def take_failure(self, call: Call, said: Said | None, *, learned: bool) -> tuple[FailureStreak | None, SameFailure | None]:
+    def take_failure(
+        self, call: Call, said: Said | None, *, moved: bool, learned: bool
+    ) -> tuple[FailureStreak | None, SameFailure | None]:
         """Count a failure of a tool, or forget those before where it worked.
 
         Args:
             call: the tool call.
             said: what its failure says; None where it worked.
+            moved: it was progress.
             learned: its result brought something new.
         """
-        tool, failed = call.reading.tool or "", said is not None
-        same = self.same_failures.take_in(call, self.step, failed=failed)
+        tool = call.reading.tool or ""
         if said is None:
             self.failures.worked(tool)
             if learned and call.effect is not Effect.WRITE:
                 self.same_failures.learned()
+            elif moved or call.effect is Effect.READ:
+                self.same_failures.worked(tool)
             return None, None
         failure = Failure(self.step, call.span_id, call.signature, call.error_class, said, call.start_ns, call.end_ns)
-        return self.failures.failed(tool, failure, call.attempts), same
+        return self.failures.failed(tool, failure, call.attempts), self.same_failures.take_in(call, said, self.step)
 
     def follows_another(self, call: Call) -> bool:
         """Return whether the call before was another one."""
@@ -126,6 +136,10 @@ class AgentState:
 
     def note_flat(self, call: Call) -> None:
         """Count the current step as flat, once, unless another of its calls moved."""
+        # One after the other, not side by side: each could have learned from the one before.
+        if call.start_ns >= self.flat_until:
+            self.flat_calls += 1
+            self.flat_until = call.end_ns
         if self.step_moved:
             return
         if not self.step_counted:
@@ -139,5 +153,5 @@ class AgentState:
         """End the streak."""
         self.turns.something_new()
         self.step_moved = True
-        self.streak = 0
+        self.streak = self.flat_calls = 0
         self.flat_steps, self.flat_spans, self.flat_tools = [], [], []

@@ -31,6 +31,10 @@ _LASTING = frozenset({Pattern.LIMIT, Pattern.SPEND_SPIKE})
 """Patterns that progress does not resolve: what is used up stays used up."""
 
 
+_MUCH_CHARS = 100
+"""Characters from which an answer may have taught the agent something that it can use elsewhere."""
+
+
 class RunState:
     """One run, fed call by call in logical order. Not thread-safe: its owner holds the lock.
 
@@ -139,8 +143,8 @@ class RunState:
         said = what_failed(call)
         news = agent.novelty.look(call, self.policy, asks_again=lambda: asks_again(past, agent.trail))
         progress, tolerated, repeats = self._weigh(agent, call, past, news, said)
-        past = past._replace(progress=progress, news=news.is_new)
-        streak, same = agent.take_failure(call, said, learned=news.is_new is True)
+        past = past._replace(progress=progress, news=news.is_new, stirred=news.stirred)
+        streak, same = agent.take_failure(call, said, moved=progress is True, learned=news.is_new is True and _tells_much(call))
         resolved: tuple[Pattern, ...] = ()
         if progress is True:
             agent.note_moved()
@@ -248,7 +252,7 @@ class RunState:
         if Pattern.SEMANTIC_LOOP in wanted:
             yield find_reworded(past, trail, policy)
         if past.progress is False and Pattern.NO_PROGRESS in wanted:
-            yield find_no_progress(agent.streak, agent.flat_steps, agent.flat_spans, agent.flat_tools, policy)
+            yield find_no_progress(agent.streak, agent.flat_calls, agent.flat_steps, agent.flat_spans, agent.flat_tools, policy)
 
     def _of_the_turn(self, agent: AgentState, call: Call) -> Iterator[Verdict | None]:
         yield from self._of_the_run(call)
@@ -287,3 +291,7 @@ class RunState:
     def open_patterns(self) -> tuple[Pattern, ...]:
         """Patterns whose verdict is not resolved."""
         return tuple(self._open)
+
+
+def _tells_much(call: Call) -> bool:
+    return call.evidence is not None and call.evidence.length >= _MUCH_CHARS

@@ -53,6 +53,7 @@ def test_flat_steps_are_told_first_as_a_nudge_and_then_once_as_a_stop() -> None:
     assert stop.message == "5 steps in a row brought nothing new (tools called: search)"
     assert stop.evidence == {
         "flat_steps": 5,
+        "flat_calls": 5,
         "steps": [2, 3, 4, 5, 6],
         "span_ids": ["0001", "0002", "0003", "0004", "0005"],
         "tools": ["search"],
