@@ -83,10 +83,11 @@ class RunState:
             self._agents.put(call.agent, agent)
         if call.kind is Role.MODEL:
             self.saw_model = True
-            self._step(agent)
+            if not call.same_step or agent.step == 0:
+                self._step(agent)
             self.usage.add(call, self.steps)
             return CallOutcome(
-                step=self.steps,
+                step=agent.step,
                 progress=None,
                 repeats=None,
                 flat_steps=agent.streak,
@@ -219,6 +220,8 @@ class RunState:
     def _stirred(self, agent: AgentState, call: Call, news: News, repeats: Repeats) -> bool:
         """Return whether the answer moved a little: that is no news, but something is going on; not so for ever."""
         if not news.stirred or repeats.stirred >= self.policy.hard_loop_poll_repeats:
+            return False
+        if call.reading.progress_declared is False:
             return False
         if call.effect is Effect.POLL:
             return not news.was_seen

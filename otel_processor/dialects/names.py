@@ -23,7 +23,9 @@ LOOP_FLAT_STEPS: Final = "loop.flat_steps"
 LOOP_PATTERN: Final = "loop.pattern"
 LOOP_VERDICT: Final = "loop.verdict"
 LOOP_STOP_REASON: Final = "loop.stop_reason"
+LOOP_STOP_REASON_DECLARED: Final = "loop.stop_reason.declared"
 LOOP_ALERT_EVENT: Final = "loop.alert"
+LOOP_REFUSED_EVENT: Final = "loop.refused"
 
 # OpenTelemetry general and MCP conventions.
 ERROR_TYPE: Final = "error.type"

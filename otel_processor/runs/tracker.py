@@ -6,7 +6,7 @@ import hashlib
 from dataclasses import replace
 
 from otel_processor.detection.run_state import RunState
-from otel_processor.model import Alert, Call, CallOutcome, Pattern, Role, StopReason
+from otel_processor.model import Alert, Call, CallOutcome, Pattern, Role, StopReason, Verdict
 from otel_processor.policy import Policy
 
 _BY_FINISH_REASON = {
@@ -53,26 +53,36 @@ class RunTracker:
         opened = []
         for verdict in outcome.verdicts:
             before = self._open.get(verdict.pattern)
-            alert = (
-                replace(before, verdict=verdict)
-                if before is not None
-                else Alert(
-                    alert_id=alert_id(self.run_id, verdict.pattern, call.span_id),
-                    run_id=self.run_id,
-                    trace_id=call.trace_id,
-                    span_id=call.span_id,
-                    at_ns=call.end_ns,
-                    task=task,
-                    agent=call.agent or None,
-                    tool=call.reading.tool,
-                    verdict=verdict,
-                )
-            )
+            alert = replace(before, verdict=verdict) if before is not None else self._alert(verdict, call, task)
             self._open[verdict.pattern] = alert
-            if self.flagged_reason is None and (verdict.stop_reason or "").startswith("loop_detected:"):
-                self.flagged_reason = verdict.stop_reason
+            self._flag(verdict)
             opened.append(alert)
         return outcome, tuple(opened), resolved
+
+    def _alert(self, verdict: Verdict, call: Call, task: str | None) -> Alert:
+        return Alert(
+            alert_id=alert_id(self.run_id, verdict.pattern, call.span_id),
+            run_id=self.run_id,
+            trace_id=call.trace_id,
+            span_id=call.span_id,
+            at_ns=call.end_ns,
+            task=task,
+            agent=call.agent or None,
+            tool=call.reading.tool,
+            verdict=verdict,
+        )
+
+    def _flag(self, verdict: Verdict) -> None:
+        if self.flagged_reason is None and (verdict.stop_reason or "").startswith("loop_detected:"):
+            self.flagged_reason = verdict.stop_reason
+
+    def tell(self, verdict: Verdict, call: Call, *, task: str | None) -> Alert:
+        """Open an alert, or say something graver in the one that is open, for what the guard did about a call."""
+        before = self._open.get(verdict.pattern)
+        alert = replace(before, verdict=verdict) if before is not None else self._alert(verdict, call, task)
+        self._open[verdict.pattern] = alert
+        self._flag(verdict)
+        return alert
 
     def finish(self, at_ns: int) -> tuple[Alert, ...]:
         """Resolve what is open: the run has ended."""
