@@ -1,6 +1,6 @@
 # Two commands do everything on a fresh machine with Python 3.11 or later: `make demo` and `make test`.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check unit browser format bench clean
+.PHONY: help setup demo test check unit browser frameworks format bench clean
 
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
@@ -37,6 +37,18 @@ unit: $(READY) ## all tests but those in a browser
 browser: $(READY) ## the journeys in a real Chromium
 	$(BIN)/python -m pytest -q -m browser
 
+# Frameworks that get on with each other share a venv; the group in pyproject.toml, the versions and the venv have one name.
+# uv takes a quarter of the time that pip takes for so many packages.
+.venv-%/.ready: pyproject.toml constraints-%.txt
+	$(PYTHON) -m venv .venv-$*
+	.venv-$*/bin/python -m pip install --quiet uv
+	.venv-$*/bin/uv pip install --quiet --python .venv-$* --constraint constraints-$*.txt --editable . --group $*
+	@touch $@
+
+frameworks: .venv-frameworks/.ready .venv-crewai/.ready ## the adapters against the real frameworks, with fake models
+	.venv-frameworks/bin/python -m pytest -q -m frameworks -W default tests/frameworks
+	.venv-crewai/bin/python -m pytest -q -m frameworks -W default tests/frameworks/test_crewai.py
+
 format: $(READY) ## put the code in shape
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
@@ -46,4 +58,4 @@ bench: $(READY) ## what it costs the agent
 	$(BIN)/python benchmarks/dialects.py
 
 clean: ## remove what was built
-	rm -rf $(VENV) build dist out .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .venv-frameworks .venv-crewai build dist out .pytest_cache .mypy_cache .ruff_cache .hypothesis

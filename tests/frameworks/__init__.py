@@ -1,0 +1,1 @@
+"""The adapters against the real frameworks, each with a fake model and no network."""
