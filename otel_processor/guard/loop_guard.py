@@ -295,9 +295,9 @@ class LoopGuard(Feeding, GuardedTools):
         """Return what happened so far, for a person."""
         with self._lock:
             ended_ns = self._ended_ns if self._ended_ns is not None else self._clock()
-            return self._run.report(
-                self._reason or StopReason.RUNNING, seconds=max(ended_ns - self._began_ns, 0) / 1e9, note=self._handed_over
-            )
+            stopped = self._run.stopped if self._run.is_over else None
+            reason = self._reason or (stopped.stop_reason if stopped is not None else None) or StopReason.RUNNING
+            return self._run.report(reason, seconds=max(ended_ns - self._began_ns, 0) / 1e9, note=self._handed_over)
 
     def __enter__(self) -> Self:
         self._tokens.append(_active.set(self))

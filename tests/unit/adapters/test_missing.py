@@ -10,7 +10,9 @@ import pytest
 
 from otel_processor import ConfigError, adapters
 
-FRAMEWORKS: dict[str, str] = {}
+FRAMEWORKS = {
+    "langchain": "langchain",
+}
 """What each adapter imports."""
 
 
