@@ -120,17 +120,33 @@ class RunState:
             if over is not None:
                 return over
         if is_tool and agent is not None:
-            repeats = agent.repeats.peek(call.signature)
-            if repeats is not None and Pattern.HARD_LOOP in self.policy.patterns:
-                would_be = repeats.copy()
-                would_be.count = (
-                    1 if would_be.failures < self.policy.transient_tolerance else 1 + would_be.uncounted
-                ) + would_be.count
-                if not (0 < repeats.failures < self.policy.transient_tolerance):
-                    found = find_hard_loop(call, False, would_be, self.policy)
-                    if found is not None:
-                        return found
+            held = self._held_against(agent, call)
+            if held is not None:
+                return held
         return self.standing
+
+    def _held_against(self, agent: AgentState, call: Call) -> Verdict | None:
+        """Return what would be told if the call were made and answered as before."""
+        policy, wanted, trail = self.policy, self.policy.patterns, agent.trail
+        past = agent.past(call)
+        before = next(iter(trail.of_tool(past.tool, 1)), None)
+        past = past._replace(progress=False, news=False, fingerprint=before.fingerprint if before is not None else None)
+        last = agent.failures.last(past.tool)
+        if last is not None and last.signature == call.signature and Pattern.RETRY_STORM in wanted:
+            found = find_retry_storm(call._replace(error_class=last.error_class), agent.failures.once_more(past.tool), policy)
+            if found is not None:
+                return found
+        repeats = agent.repeats.peek(call.signature)
+        if repeats is not None and Pattern.HARD_LOOP in wanted and not 0 < repeats.failures < policy.transient_tolerance:
+            found = find_hard_loop(call, False, repeats.once_more(), policy)
+            if found is not None:
+                return found
+        if Pattern.SOFT_LOOP in wanted and past.content is not None:
+            return find_copies(past, trail, policy)
+        found = find_soft_loop(past, trail, policy) if Pattern.SOFT_LOOP in wanted else None
+        if found is None and Pattern.SEMANTIC_LOOP in wanted:
+            found = find_reworded(past, trail, policy)
+        return found if found is not None or Pattern.CYCLE not in wanted else find_cycle(past, trail, policy)
 
     def _step(self, agent: AgentState) -> None:
         self.steps += 1
