@@ -31,7 +31,7 @@ def asked(*words: str, then: str, policy: Policy | None = None) -> Verdict | Non
         (["send_email:bob=ok"], "send_email:bob", Pattern.HARD_LOOP),
         (["get_order:1!404 not found"], "get_order:1", Pattern.RETRY_STORM),
         (["search:a!HTTP 503"] * 5, "search:a", Pattern.RETRY_STORM),
-        ([f"read_page:the opening hours{more}=closed" for more in ("", " please", " now")], "read_page:opening hours", Pattern.SOFT_LOOP),
+        ([f"open:museum hours{more}=shut" for more in ("", " please", " now")], "open:museum hours ok", Pattern.SOFT_LOOP),
         (["fetch:a=x", "fetch:b=y"] * 2 + ["fetch:a=x"], "fetch:b", Pattern.HARD_LOOP),
     ],
 )  # fmt: skip
