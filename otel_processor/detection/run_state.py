@@ -33,6 +33,9 @@ _LASTING = frozenset({Pattern.LIMIT, Pattern.SPEND_SPIKE})
 _LASTING_WRITES = _LASTING | {Pattern.RETRY_STORM, Pattern.SOFT_LOOP}
 
 
+_WORDS_OF_AN_AGENT = 100
+"""What the counters of an agent take, in words."""
+
 _MUCH_CHARS = 100
 """Characters from which an answer may have taught the agent something that it can use elsewhere."""
 
@@ -74,6 +77,11 @@ class RunState:
         if state is not None:
             self._agents.put(new, state)
         self._open = {pattern: (new if owner == old else owner, verdict) for pattern, (owner, verdict) in self._open.items()}
+
+    @property
+    def weight(self) -> int:
+        """How much is remembered, in words of some 70 bytes."""
+        return _WORDS_OF_AN_AGENT * len(self._agents) + sum(agent.novelty.weight for agent in self._agents.values())
 
     def observe(self, call: Call) -> CallOutcome:
         """Take in the next call and say what it means."""
