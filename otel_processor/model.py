@@ -334,6 +334,15 @@ class Verdict:
     evidence: Mapping[str, Any]
 
 
+class History(NamedTuple):
+    """What the healthy runs of a task used: how many there were, and the 95th percentile of each measure, None if unknown."""
+
+    runs: int
+    steps: float | None
+    tokens: float | None
+    cost_usd: float | None
+
+
 class CallOutcome(NamedTuple):
     """What one call meant for its run."""
 

@@ -18,8 +18,9 @@ from otel_processor.detection.retry_storm import find_retry_storm
 from otel_processor.detection.reworded import asks_again, find_reworded
 from otel_processor.detection.same_failure import find_same_failure
 from otel_processor.detection.soft_loop import find_copies, find_soft_loop
+from otel_processor.detection.spend_spike import find_spend_spike
 from otel_processor.detection.trail import Past
-from otel_processor.model import Action, Call, CallOutcome, Effect, ErrorClass, Pattern, Role, Verdict
+from otel_processor.model import Action, Call, CallOutcome, Effect, ErrorClass, History, Pattern, Role, Verdict
 from otel_processor.policy import Policy
 
 _AGENTS = 64
@@ -47,7 +48,7 @@ class RunState:
     work per call does not depend on how long the run is.
     """
 
-    __slots__ = ("_agents", "_has_limits", "_open", "policy", "saw_model", "steps", "usage")
+    __slots__ = ("_agents", "_has_limits", "_open", "history", "policy", "saw_model", "steps", "usage")
 
     def __init__(self, policy: Policy) -> None:
         self.policy = policy
@@ -55,6 +56,8 @@ class RunState:
         self._open: dict[Pattern, tuple[str, Verdict]] = {}
         self._has_limits = has_limits(policy) and Pattern.LIMIT in policy.patterns
         self.usage = Usage()
+        self.history: History | None = None
+        """What the task's own healthy runs used, where somebody knows it."""
         self.steps = 0
         self.saw_model = False
 
@@ -64,7 +67,7 @@ class RunState:
         for agent, state in self._agents.items():
             twin._agents.put(agent, state.copy())
         twin._open, twin.steps, twin.saw_model = dict(self._open), self.steps, self.saw_model
-        twin.usage = self.usage.copy()
+        twin.usage, twin.history = self.usage.copy(), self.history
         return twin
 
     def knows_agent(self, agent: str) -> bool:
@@ -288,8 +291,11 @@ class RunState:
         yield from self._of_the_run(call)
         yield from agent.turns.turn(call.reading, step=self.steps, span_id=call.span_id, policy=self.policy)
 
-    def _of_the_run(self, call: Call) -> tuple[Verdict | None, ...]:
-        return (find_limit(self.usage, self.policy, call.span_id),) if self._has_limits else ()
+    def _of_the_run(self, call: Call) -> Iterator[Verdict | None]:
+        if self._has_limits:
+            yield find_limit(self.usage, self.policy, call.span_id)
+        if self.history is not None and Pattern.SPEND_SPIKE in self.policy.patterns:
+            yield find_spend_spike(self.usage, self.history, self.policy, call.span_id)
 
     def _told(self, agent: str, found: Iterable[Verdict | None]) -> tuple[Verdict, ...]:
         return tuple(verdict for verdict in found if verdict is not None and self._opens(agent, verdict))
