@@ -141,7 +141,8 @@ class RunState:
         policy, wanted, trail = self.policy, self.policy.patterns, agent.trail
         past = agent.past(call)
         before = next(iter(trail.of_tool(past.tool, 1)), None)
-        past = past._replace(progress=False, news=False, fingerprint=before.fingerprint if before is not None else None)
+        past.progress = past.news = False
+        past.fingerprint = before.fingerprint if before is not None else None
         last = agent.failures.last(past.tool)
         if last is not None and last.signature == call.signature and Pattern.RETRY_STORM in wanted:
             found = find_retry_storm(call._replace(error_class=last.error_class), agent.failures.once_more(past.tool), policy)
@@ -172,7 +173,7 @@ class RunState:
         said = what_failed(call)
         news = agent.novelty.look(call, self.policy, asks_again=lambda: asks_again(past, agent.trail))
         progress, tolerated, repeats = self._weigh(agent, call, past, news, said)
-        past = past._replace(progress=progress, news=news.is_new, stirred=news.stirred)
+        past.progress, past.news, past.stirred = progress, news.is_new, news.stirred
         streak, same = agent.take_failure(call, said, moved=progress is True, learned=news.is_new is True and _tells_much(call))
         resolved: tuple[Pattern, ...] = ()
         if progress is True:
