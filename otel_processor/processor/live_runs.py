@@ -12,6 +12,8 @@ from otel_processor.detection.bounded import RecentMap
 from otel_processor.dialects import read_span
 from otel_processor.model import NOTHING, Reading, Role
 from otel_processor.processor.sdk_span import SpanView, raw_attributes
+from otel_processor.runs.ending import Ending
+from otel_processor.runs.policies import Policies
 from otel_processor.runs.requests import Requests
 from otel_processor.runs.trace_tree import agree, at_once
 from otel_processor.runs.tracker import RunTracker
@@ -87,11 +89,12 @@ class Surroundings(NamedTuple):
     """The span's own agent, else the nearest above; empty when none is named."""
     task: str | None
     """Declared, else the outermost agent or workflow, else the root span's name."""
+    task_type: str | None
 
 
 def surroundings_of(known: OpenSpan) -> Surroundings:
     """Look at a span and the open spans above it, nearest first."""
-    run_id = declared_task = outermost = root_name = None
+    run_id = declared_task = task_type = outermost = root_name = None
     agent = known.read().agent
     current: OpenSpan | None = known
     for _ in range(_DEPTH):
@@ -103,11 +106,12 @@ def surroundings_of(known: OpenSpan) -> Surroundings:
         else:
             run_id = run_id or reading.run_id
             declared_task = declared_task or reading.task
+            task_type = task_type or reading.task_type
             if reading.role.is_task_root and reading.agent:
                 agent = agent or reading.agent
                 outermost = reading.agent
         current = current.parent
-    return Surroundings(run_id, agent or "", declared_task or outermost or agent or root_name)
+    return Surroundings(run_id, agent or "", declared_task or outermost or agent or root_name, task_type)
 
 
 @dataclass(slots=True)
@@ -117,6 +121,7 @@ class LiveRun:
     tracker: RunTracker
     requests: Requests = field(default_factory=Requests)
     by_call_id: RecentMap[tuple[str | None, str], EndedCall] = field(default_factory=lambda: RecentMap(_CALL_IDS))
+    ending: Ending = field(default_factory=Ending)
     last_ns: int = 0
 
 
@@ -124,7 +129,7 @@ class LiveRuns:
     """Open spans and runs of one process. `lock` guards everything in it; both are bounded."""
 
     def __init__(self, policy: Policy) -> None:
-        self._policy = policy
+        self._policies = Policies(policy)
         self.lock = threading.Lock()
         self._spans: RecentMap[int, OpenSpan] = RecentMap(OPEN_SPANS)
         self._runs: RecentMap[str, LiveRun] = RecentMap(LIVE_RUNS)
@@ -180,7 +185,7 @@ class LiveRuns:
             conversation = known.read().conversation_id
             if conversation:
                 run_id = self._conversation_run(known, trace_id, conversation)
-        return self._run(run_id)
+        return self._run(run_id, around.task_type)
 
     def existing_run(self, run_id: str) -> LiveRun | None:
         """Return a run that has had calls."""
@@ -195,16 +200,16 @@ class LiveRuns:
         key = (str(resource.attributes.get("service.name", "")) if resource is not None else "", conversation)
         run_id = self._conversations.get(key)
         run = self._runs.get(run_id) if run_id is not None else None
-        idle_ns = int(self._policy.run_idle_timeout_seconds * 1e9)
+        idle_ns = int(self._policies.of(None).run_idle_timeout_seconds * 1e9)
         if run_id is None or run is None or (known.span.start_time or 0) - run.last_ns > idle_ns:
             run_id = trace_id
             self._conversations.put(key, run_id)
         return run_id
 
-    def _run(self, run_id: str) -> LiveRun:
+    def _run(self, run_id: str, task_type: str | None) -> LiveRun:
         run = self._runs.get(run_id)
         if run is None:
-            run = LiveRun(RunTracker(run_id, self._policy))
+            run = LiveRun(RunTracker(run_id, self._policies.of(task_type)))
             self._runs.put(run_id, run)
         return run
 

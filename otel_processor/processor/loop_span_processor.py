@@ -12,12 +12,14 @@ from otel_processor.detection.bounded import RecentMap
 from otel_processor.detection.evidence import make_call
 from otel_processor.detection.fingerprint import examine, raw_hash
 from otel_processor.dialects import names
-from otel_processor.model import Alert, Call, CallOutcome, Reading, ResultEvidence, Role, StopReason
+from otel_processor.dialects.stops import stop_by_failure
+from otel_processor.model import NOTHING, Alert, Call, CallOutcome, Reading, ResultEvidence, Role
 from otel_processor.policy import Policy
 from otel_processor.policy_file import policy_of
 from otel_processor.processor.border import never_raise
 from otel_processor.processor.live_runs import EndedCall, LiveRun, LiveRuns, OpenSpan, surroundings_of
-from otel_processor.processor.sdk_span import SDK_CALLS_ON_ENDING, value_length_limit, write_event, write_tags
+from otel_processor.processor.sdk_span import SDK_CALLS_ON_ENDING, SpanView, value_length_limit, write_event, write_tags
+from otel_processor.runs.ending import Seen
 from otel_processor.runs.limits import without_cut_values
 
 if TYPE_CHECKING:
@@ -100,6 +102,8 @@ class LoopSpanProcessor(SpanProcessor):
                     self._live.lies_inside(known.parent, known.inside)
         else:
             self._hand_on(span, reading)
+        if not reading.role.is_call and (not known.has_parent or reading is not NOTHING):
+            self._note_end(known, span, reading)
         if not known.has_parent:
             self._finish_root(known, span)
 
@@ -126,13 +130,14 @@ class LoopSpanProcessor(SpanProcessor):
             agent=around.agent,
             start_ns=start_ns,
             end_ns=end_ns,
-            policy=self._policy,
+            policy=run.tracker.state.policy,
             arguments=request.arguments if request is not None else None,
             result_was_cut=was_cut,
             examined=self._examine,
         )
         with self._live.lock:
             run.last_ns = max(run.last_ns, end_ns)
+            run.ending.add(Seen(reading, start_ns, (end_ns, span_id), not known.has_parent, failed=False))
             outcome, alerts, _ = run.tracker.observe(call, task=around.task)
         if reading.role is Role.TOOL:
             tags = _tags(run, call, outcome)
@@ -156,6 +161,17 @@ class LoopSpanProcessor(SpanProcessor):
             self._on_reading(trace_id, span_id, reading)
         return trace_id, span_id
 
+    def _note_end(self, known: OpenSpan, span: ReadableSpan, reading: Reading) -> None:
+        """Take in what a root, an agent or a declaration says about the end of a run."""
+        run_id = surroundings_of(known).declared_run_id or f"{span.context.trace_id:032x}"
+        view = SpanView(span)
+        end = (span.end_time or 0, f"{span.context.span_id:016x}")
+        seen = Seen(reading, span.start_time or 0, end, not known.has_parent, view.status == "ERROR", stop_by_failure(view))
+        with self._live.lock:
+            run = self._live.existing_run(run_id)
+            if run is not None:
+                run.ending.add(seen)
+
     def _finish_root(self, known: OpenSpan, span: ReadableSpan) -> None:
         """The trace is over in this process: say on its root how the run ended, and let the run go.
 
@@ -170,8 +186,7 @@ class LoopSpanProcessor(SpanProcessor):
                 run.tracker.finish(span.end_time or 0)
             else:
                 self._live.forget_run(run.tracker.run_id)
-        ended_badly = span.status.status_code.name == "ERROR"
-        tags: dict[str, Any] = {names.LOOP_STOP_REASON: str(StopReason.ERROR if ended_badly else run.tracker.end_reason)}
+        tags: dict[str, Any] = {names.LOOP_STOP_REASON: str(run.ending.reason())}
         task = surroundings_of(known).task
         if task is not None:
             tags[names.LOOP_TASK] = task

@@ -30,7 +30,6 @@ class Judge:
 
     def __init__(self, policy: Policy) -> None:
         self._policy = policy
-        self._policy_hash = policy.hash
         self._pricer = Pricer(policy)
         self._is_ready = False
         self._connection: duckdb.DuckDBPyConnection | None = None
@@ -62,11 +61,11 @@ class Judge:
             delta = self._ledger.apply(read for read in new.reads if read.span.trace_id not in behind)
             stale = delta.stale_traces | behind | self._joined(connection, set(new.columns["trace_id"]) - behind)
             stale |= _traces_of(connection, delta.joined_runs)
-            writing.write_delta(connection, without_traces(delta, stale) if stale else delta, self._policy_hash, self._pricer)
+            writing.write_delta(connection, without_traces(delta, stale) if stale else delta, self._pricer)
             if stale:
                 traces, runs, delta = self._decided_anew(connection, stale, new)
                 writing.remove_rows(connection, traces, runs)
-                writing.write_delta(connection, delta, self._policy_hash, self._pricer)
+                writing.write_delta(connection, delta, self._pricer)
         finally:
             self._connection = None
 

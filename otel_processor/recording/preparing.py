@@ -123,7 +123,7 @@ def read_with_limits(
             agent="",
             start_ns=span.start_ns,
             end_ns=span.end_ns,
-            policy=policy,
+            policy=policy.for_task_type(reading.task_type),
             result_was_cut=was_cut,
         )
         kept = KeptEvidence(call.signature, call.evidence)

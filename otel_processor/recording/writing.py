@@ -105,7 +105,7 @@ def remove_rows(connection: duckdb.DuckDBPyConnection, trace_ids: set[str], run_
     connection.execute(f"delete from run_rows where run_id in ({_member})", {"ids": _list(run_ids)})
 
 
-def write_delta(connection: duckdb.DuckDBPyConnection, delta: Delta, policy_hash: str, pricer: Pricer) -> None:
+def write_delta(connection: duckdb.DuckDBPyConnection, delta: Delta, pricer: Pricer) -> None:
     """Write calls, runs, traces and alerts."""
     _remove_retold(connection, delta)
     CALLS.insert(connection, call_columns(delta.calls, pricer))
@@ -121,7 +121,7 @@ def write_delta(connection: duckdb.DuckDBPyConnection, delta: Delta, policy_hash
     if delta.runs:
         runs = {run.run_id: run for run in delta.runs}
         connection.execute(f"delete from run_rows where run_id in ({_member})", {"ids": _list(runs)})
-        RUNS.insert(connection, run_columns(runs.values(), policy_hash))
+        RUNS.insert(connection, run_columns(runs.values()))
     write_alerts(connection, delta.alerts, resolutions=delta.resolutions)
     resolve_alerts(connection, delta.resolutions)
     _resolve_with_runs(connection, delta.runs)

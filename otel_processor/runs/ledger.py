@@ -26,7 +26,7 @@ class Ledger:
 
     def __init__(self, policy: Policy, lookup_conversation: ConversationLookup | None = None) -> None:
         self._memory = Memory(policy)
-        self._folding = Folding(policy, self._memory)
+        self._folding = Folding(self._memory)
         self._summing = Summing(self._memory)
         self._conversations = Conversations(policy.run_idle_timeout_seconds, lookup_conversation)
 
@@ -91,6 +91,7 @@ class Ledger:
         told_in: dict[str, None] = {}
         for trace_id in sorted(touched, key=self._when_decided):
             self._decide_run(trace_id, told_in, pending, delta)
+        self._folding.choose_policies(touched, delta)
         self._folding.fold(sorted(pending, key=lambda entry: entry.item.order), told_in, delta)
         self._check_names(delta)
         self._summing.summarise(touched, delta)

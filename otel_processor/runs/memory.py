@@ -7,10 +7,12 @@ from dataclasses import dataclass, field
 
 from otel_processor.detection.bounded import RecentMap
 from otel_processor.policy import Policy
+from otel_processor.runs.ending import Order
 from otel_processor.runs.entry import Entry, Key
 from otel_processor.runs.hearing import Hearing
+from otel_processor.runs.policies import Policies
 from otel_processor.runs.records import RecordedCall
-from otel_processor.runs.run_facts import Glimpse, Order, RunFacts
+from otel_processor.runs.run_facts import Glimpse, RunFacts
 from otel_processor.runs.tellings import Telling, Tellings
 from otel_processor.runs.totals import Totals
 from otel_processor.runs.trace_tree import Node, TraceTree
@@ -112,6 +114,16 @@ class RunMemory:
         self.facts.add(seen)
         self.totals.add(trace_id, seen)
 
+    def go_by(self, policies: Policies) -> bool:
+        """Judge the run by the policy for its type of task; return False where calls were judged by another one already."""
+        policy = policies.of(self.facts.told("task_type"))
+        if self.tracker.state.policy is policy:
+            return True
+        if self.last_order[0] >= 0:
+            return False
+        self.tracker = RunTracker(self.tracker.run_id, policy)
+        return True
+
     def take_back(self) -> list[Entry]:
         """Return to the checkpoint, and return the calls since then; none where there is no checkpoint."""
         if self.checkpoint is None:
@@ -136,7 +148,7 @@ class Memory:
     """Traces and runs by id; owned by the ledger."""
 
     def __init__(self, policy: Policy) -> None:
-        self._policy = policy
+        self.policies = Policies(policy)
         self._traces: RecentMap[str, TraceMemory] = RecentMap(2 * OPEN_RUNS)
         self._plain: RecentMap[str, TraceMemory] = RecentMap(PLAIN_TRACES)
         self._runs: RecentMap[str, RunMemory] = RecentMap(OPEN_RUNS)
@@ -165,7 +177,7 @@ class Memory:
         """Return what is known of a run, from now on."""
         run = self._runs.get(run_id)
         if run is None:
-            run = RunMemory(RunTracker(run_id, self._policy))
+            run = RunMemory(RunTracker(run_id, self.policies.of(None)))
             self._runs.put(run_id, run)
         return run
 

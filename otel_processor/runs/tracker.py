@@ -6,34 +6,26 @@ import hashlib
 from dataclasses import replace
 
 from otel_processor.detection.run_state import RunState
-from otel_processor.model import Alert, Call, CallOutcome, Pattern, Role, StopReason
+from otel_processor.model import Alert, Call, CallOutcome, Pattern, StopReason
 from otel_processor.policy import Policy
-
-_BY_FINISH_REASON = {
-    "length": StopReason.MODEL_LENGTH,
-    "content_filter": StopReason.CONTENT_FILTER,
-    "safety": StopReason.CONTENT_FILTER,
-    "refusal": StopReason.REFUSED,
-}
 
 
 class RunTracker:
     """The memory of one run, used by the live path and by the ledger alike. Its owner holds the lock."""
 
-    __slots__ = ("_open", "flagged_reason", "last_finish_reason", "run_id", "state")
+    __slots__ = ("_open", "flagged_reason", "run_id", "state")
 
     def __init__(self, run_id: str, policy: Policy) -> None:
         self.run_id = run_id
         self.state = RunState(policy)
         self.flagged_reason: StopReason | None = None
-        self.last_finish_reason: str | None = None
         self._open: dict[Pattern, Alert] = {}
 
     def copy(self) -> RunTracker:
         """Return a tracker of its own that goes on from here."""
         twin = RunTracker(self.run_id, self.state.policy)
         twin.state, twin._open = self.state.copy(), dict(self._open)
-        twin.flagged_reason, twin.last_finish_reason = self.flagged_reason, self.last_finish_reason
+        twin.flagged_reason = self.flagged_reason
         return twin
 
     def observe(self, call: Call, *, task: str | None) -> tuple[CallOutcome, tuple[Alert, ...], tuple[Alert, ...]]:
@@ -42,8 +34,6 @@ class RunTracker:
         Returns:
             what it means, the alerts that it opened or made graver, and those that it resolved.
         """
-        if call.kind is Role.MODEL and call.reading.finish_reason is not None:
-            self.last_finish_reason = call.reading.finish_reason
         outcome = self.state.observe(call)
         if not outcome.verdicts and not outcome.resolved:
             return outcome, (), ()
@@ -84,11 +74,6 @@ class RunTracker:
     def open_alerts(self) -> tuple[Pattern, ...]:
         """Patterns of the alerts that are open."""
         return tuple(self._open)
-
-    @property
-    def end_reason(self) -> StopReason:
-        """Why the run ended, when it ended without an error: told by the model's last answer."""
-        return _BY_FINISH_REASON.get(self.last_finish_reason or "", StopReason.COMPLETED)
 
 
 def alert_id(run_id: str, pattern: Pattern, span_id: str) -> str:

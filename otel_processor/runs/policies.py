@@ -1,0 +1,22 @@
+"""Which policy a run is judged by: that of its type of task."""
+
+from __future__ import annotations
+
+from otel_processor.policy import Policy
+
+
+class Policies:
+    """A policy with what it says otherwise for types of tasks; each made and hashed once."""
+
+    def __init__(self, policy: Policy) -> None:
+        self._others = {task_type: policy.for_task_type(task_type) for task_type in policy.task_types}
+        self._otherwise = policy
+        self._hashes = {id(known): known.hash for known in (policy, *self._others.values())}
+
+    def of(self, task_type: str | None) -> Policy:
+        """Return the policy for a type of task, the same object each time."""
+        return self._others.get(task_type, self._otherwise) if task_type is not None else self._otherwise
+
+    def hash_of(self, task_type: str | None) -> str:
+        """Return the hash of the policy for a type of task."""
+        return self._hashes[id(self.of(task_type))]
