@@ -72,6 +72,10 @@ class Importer:
     def __exit__(self, *_: object) -> None:
         self._recorder.close()
 
+    def finish(self) -> None:
+        """Close runs that the files leave open and that nothing more can be expected of."""
+        self._recorder.close_idle(timeout_seconds=WRITE_SECONDS)
+
     def take(self, name: str, path: Path) -> None:
         """Import one file; what is wrong with it is added to `failures`, with what came before kept."""
         from otel_processor.ingest.otlp_json import spans_of_file

@@ -49,13 +49,13 @@ def insert_new_spans(connection: duckdb.DuckDBPyConnection, batch: Batch) -> Bat
 
 def span_counts(connection: duckdb.DuckDBPyConnection, trace_ids: Iterable[str]) -> dict[str, int]:
     """Return how many spans of each trace are stored."""
-    rows = connection.execute(recording_statement("span_counts"), {"trace_ids": _list(trace_ids)}).fetchall()
+    rows = connection.execute(recording_statement("span_counts"), {"trace_ids": as_list(trace_ids)}).fetchall()
     return {str(trace_id): int(count) for trace_id, count in rows}
 
 
 def stored_columns(connection: duckdb.DuckDBPyConnection, trace_ids: Iterable[str]) -> Columns:
     """Return all stored spans of these traces."""
-    cursor = connection.execute(recording_statement("spans_of_traces"), {"trace_ids": _list(trace_ids)})
+    cursor = connection.execute(recording_statement("spans_of_traces"), {"trace_ids": as_list(trace_ids)})
     names = [column[0] for column in cursor.description]
     rows = cursor.fetchall()
     return {name: [row[index] for row in rows] for index, name in enumerate(names)}
@@ -63,7 +63,7 @@ def stored_columns(connection: duckdb.DuckDBPyConnection, trace_ids: Iterable[st
 
 def stored_evidence(connection: duckdb.DuckDBPyConnection, trace_ids: Iterable[str]) -> dict[tuple[str, str], KeptEvidence]:
     """Return what altered calls of these traces were compared by."""
-    rows = connection.execute(recording_statement("kept_evidence"), {"trace_ids": _list(trace_ids)}).fetchall()
+    rows = connection.execute(recording_statement("kept_evidence"), {"trace_ids": as_list(trace_ids)}).fetchall()
     return {(trace_id, span_id): kept_evidence(signature, text) for trace_id, span_id, signature, text in rows}
 
 
@@ -73,7 +73,7 @@ def traces_of_same_runs(connection: duckdb.DuckDBPyConnection, trace_ids: Iterab
     runs: set[str] = set()
     while traces - asked:
         asked = set(traces)
-        rows = connection.execute(recording_statement("traces_of_same_runs"), {"trace_ids": _list(asked)}).fetchall()
+        rows = connection.execute(recording_statement("traces_of_same_runs"), {"trace_ids": as_list(asked)}).fetchall()
         traces |= {trace_id for trace_id, _ in rows}
         runs |= {run_id for _, run_id in rows}
     return traces, runs
@@ -81,7 +81,7 @@ def traces_of_same_runs(connection: duckdb.DuckDBPyConnection, trace_ids: Iterab
 
 def traces_of_runs(connection: duckdb.DuckDBPyConnection, run_ids: Iterable[str]) -> list[tuple[str, str]]:
     """Return (trace, run) of all traces with calls in these runs."""
-    return connection.execute(recording_statement("traces_of_runs"), {"run_ids": _list(run_ids)}).fetchall()
+    return connection.execute(recording_statement("traces_of_runs"), {"run_ids": as_list(run_ids)}).fetchall()
 
 
 def conversation_runs(
@@ -93,16 +93,16 @@ def conversation_runs(
         {
             "service": encodable(service),
             "conversation_id": encodable(conversation_id),
-            "being_replaced": _list(being_replaced),
+            "being_replaced": as_list(being_replaced),
         },
     ).fetchall()
 
 
 def remove_rows(connection: duckdb.DuckDBPyConnection, trace_ids: set[str], run_ids: set[str]) -> None:
     """Remove what was decided about these traces and runs, to decide it anew."""
-    connection.execute(f"delete from call_rows where trace_id in ({_member})", {"ids": _list(trace_ids)})
-    connection.execute(f"delete from trace_runs where trace_id in ({_member})", {"ids": _list(trace_ids)})
-    connection.execute(f"delete from run_rows where run_id in ({_member})", {"ids": _list(run_ids)})
+    connection.execute(f"delete from call_rows where trace_id in ({_member})", {"ids": as_list(trace_ids)})
+    connection.execute(f"delete from trace_runs where trace_id in ({_member})", {"ids": as_list(trace_ids)})
+    connection.execute(f"delete from run_rows where run_id in ({_member})", {"ids": as_list(run_ids)})
 
 
 def write_delta(connection: duckdb.DuckDBPyConnection, delta: Delta, pricer: Pricer) -> None:
@@ -116,11 +116,11 @@ def write_delta(connection: duckdb.DuckDBPyConnection, delta: Delta, pricer: Pri
         )
     if delta.traces:
         latest = {trace.trace_id: trace for trace in delta.traces}
-        connection.execute(f"delete from trace_runs where trace_id in ({_member})", {"ids": _list(latest)})
+        connection.execute(f"delete from trace_runs where trace_id in ({_member})", {"ids": as_list(latest)})
         TRACE_RUNS.insert(connection, trace_columns(latest.values()))
     if delta.runs:
         runs = {run.run_id: run for run in delta.runs}
-        connection.execute(f"delete from run_rows where run_id in ({_member})", {"ids": _list(runs)})
+        connection.execute(f"delete from run_rows where run_id in ({_member})", {"ids": as_list(runs)})
         RUNS.insert(connection, run_columns(runs.values()))
     write_alerts(connection, delta.alerts, resolutions=delta.resolutions)
     resolve_alerts(connection, delta.resolutions)
@@ -162,7 +162,7 @@ def write_alerts(
         return
     by_id = {alert.alert_id: alert for alert in alerts}
     rows = connection.execute(
-        recording_statement("alerts_of_runs"), {"run_ids": _list({alert.run_id for alert in alerts})}
+        recording_statement("alerts_of_runs"), {"run_ids": as_list({alert.run_id for alert in alerts})}
     ).fetchall()
     over = defaultdict(list)
     for resolution in resolutions:
@@ -254,5 +254,6 @@ _NOT_YET = _MAX_NS // 1_000
 _member = "select unnest(from_json($ids::JSON, '[\"VARCHAR\"]'))"
 
 
-def _list(values: Iterable[str]) -> str:
+def as_list(values: Iterable[str]) -> str:
+    """Return texts as the JSON list that a statement takes."""
     return dump({"": list(values)})[4:-1]

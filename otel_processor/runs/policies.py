@@ -20,3 +20,8 @@ class Policies:
     def hash_of(self, task_type: str | None) -> str:
         """Return the hash of the policy for a type of task."""
         return self._hashes[id(self.of(task_type))]
+
+    def idle_seconds(self) -> dict[str | None, float]:
+        """Return after how long without a sign of it a run is over, by type of task; None: all others."""
+        others: dict[str | None, float] = {known: policy.run_idle_timeout_seconds for known, policy in self._others.items()}
+        return others | {None: self._otherwise.run_idle_timeout_seconds}
