@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -67,16 +67,22 @@ def stored_evidence(connection: duckdb.DuckDBPyConnection, trace_ids: Iterable[s
     return {(trace_id, span_id): kept_evidence(signature, text) for trace_id, span_id, signature, text in rows}
 
 
-def traces_of_same_runs(connection: duckdb.DuckDBPyConnection, trace_ids: Iterable[str]) -> tuple[set[str], set[str]]:
-    """Return all traces that share a run with these, directly or through other traces, and all their runs."""
+def links_of_same_runs(connection: duckdb.DuckDBPyConnection, trace_ids: Iterable[str]) -> set[tuple[str, str]]:
+    """Return (trace, run) of all traces that share a run with these, directly or through other traces."""
     traces, asked = set(trace_ids), set[str]()
-    runs: set[str] = set()
+    links: set[tuple[str, str]] = set()
     while traces - asked:
         asked = set(traces)
-        rows = connection.execute(recording_statement("traces_of_same_runs"), {"trace_ids": as_list(asked)}).fetchall()
-        traces |= {trace_id for trace_id, _ in rows}
-        runs |= {run_id for _, run_id in rows}
-    return traces, runs
+        links |= set(connection.execute(recording_statement("traces_of_same_runs"), {"trace_ids": as_list(asked)}).fetchall())
+        traces |= {trace_id for trace_id, _ in links}
+    return links
+
+
+def traces_of_same_runs(connection: duckdb.DuckDBPyConnection, trace_ids: Iterable[str]) -> tuple[set[str], set[str]]:
+    """Return all traces that share a run with these, directly or through other traces, and all their runs."""
+    traces = set(trace_ids)
+    links = links_of_same_runs(connection, traces)
+    return traces | {trace_id for trace_id, _ in links}, {run_id for _, run_id in links}
 
 
 def traces_of_runs(connection: duckdb.DuckDBPyConnection, run_ids: Iterable[str]) -> list[tuple[str, str]]:
@@ -231,6 +237,35 @@ def _resolve_with_runs(connection: duckdb.DuckDBPyConnection, runs: Sequence[Run
             'where alerts.run_id = e.run_id and alerts.resolved_at is null and alerts."at" <= make_timestamptz(e.at_us)',
             {"rows": dump({"run_id": list(ended), "at_us": [min(max(at, 0), _NOT_YET) for at in ended.values()]})},
         )
+
+
+def run_reasons(connection: duckdb.DuckDBPyConnection, run_ids: Iterable[str]) -> dict[str, tuple[str, str | None]]:
+    """Return why runs ended and what they were flagged with, as it is stored."""
+    rows = connection.execute(recording_statement("run_reasons"), {"run_ids": as_list(run_ids)}).fetchall()
+    return {run_id: (stop_reason, flagged_reason) for run_id, stop_reason, flagged_reason in rows}
+
+
+def resolve_unfounded(
+    connection: duckdb.DuckDBPyConnection, trace_ids: Iterable[str], standing: set[tuple[str, str]], ends: Mapping[str, int]
+) -> int:
+    """Mark open alerts of these traces as over that would not be told now; return how many. What was told stays told.
+
+    Args:
+        connection: inside a write transaction.
+        trace_ids: all traces of some runs.
+        standing: (run, pattern) of the alerts that are open there now.
+        ends: run → nanoseconds until which it is known.
+    """
+    rows = connection.execute(recording_statement("open_alerts_of_traces"), {"trace_ids": as_list(trace_ids)}).fetchall()
+    over = [(alert_id, ends.get(run_id, 0) // 1_000) for alert_id, run_id, pattern in rows if (run_id, pattern) not in standing]
+    if over:
+        found = unnested({"alert_id": "VARCHAR", "at_us": "BIGINT"})
+        connection.execute(
+            f'update alerts set resolved_at = greatest(alerts."at", make_timestamptz(e.at_us)) from ({found}) as e '
+            "where alerts.alert_id = e.alert_id",
+            {"rows": dump({"alert_id": [row[0] for row in over], "at_us": [row[1] for row in over]})},
+        )
+    return len(over)
 
 
 def last_commit(connection: duckdb.DuckDBPyConnection) -> str | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from otel_processor.model import Role, Told
+from otel_processor.model import Pattern, Role, Told
 from otel_processor.policy import Policy
 from otel_processor.runs.conversations import ConversationLookup, Conversations
 from otel_processor.runs.entry import Entry
@@ -41,6 +41,11 @@ class Ledger:
     def traces_of(self, run_id: str) -> set[str]:
         """Return the traces with calls in a run as far as the ledger remembers."""
         return self._memory.traces_of(run_id)
+
+    def open_patterns(self, run_id: str) -> tuple[Pattern, ...]:
+        """Return the patterns of a run's alerts that are open as far as the ledger remembers."""
+        run = self._memory.find_run(run_id)
+        return run.tracker.open_alerts if run is not None else ()
 
     def forget(self, trace_ids: Iterable[str], run_ids: Iterable[str] = ()) -> None:
         """Forget these traces and runs, and all that share a run or a trace with them, to take them in anew.
