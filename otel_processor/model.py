@@ -249,6 +249,10 @@ class Call(NamedTuple):
     """None: no result was recorded, or it was cut before we saw it."""
     error_class: ErrorClass | None = None
     effect: Effect | None = None
+    attempts: int = 1
+    """How often layers below the tool tried: its own HTTP client, a gateway."""
+    cost_usd: float | None = None
+    """What a model call cost, where that is known when it ends."""
 
     @property
     def order(self) -> tuple[int, str]:

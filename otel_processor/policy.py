@@ -37,8 +37,9 @@ class Policy:
     hard_loop_poll_repeats: int = 6
     """Equal calls of a tool that asks for a status: a job may well answer `running` a few times."""
 
-    soft_loop_repeats: int = 3
-    """Calls of one tool with nearly equal arguments that brought nothing new."""
+    soft_loop_repeats: int = 4
+    """Calls of one tool with nearly equal arguments that brought nothing new; where nothing but volatile values differs,
+    `hard_loop_repeats` are enough."""
 
     soft_loop_similarity: float = 0.9
     """Share from 0 to 1 of two calls' argument texts that is equal, from which they are nearly equal."""
@@ -60,6 +61,9 @@ class Policy:
 
     retry_failures: int = 4
     """Failures in a row of one tool that say the same, whatever was asked."""
+
+    same_failures: int = 5
+    """Failures of one call with the same answer over the run, whatever was changed in between."""
 
     retry_attempts: int = 12
     """Attempts behind one tool's failures in a row, counted over all layers (agent, client, gateway)."""

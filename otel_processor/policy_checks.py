@@ -13,12 +13,12 @@ from otel_processor.model import Effect, Pattern
 PRICED = ("input", "output", "cache_read", "cache_write", "cache_write_1h")
 """The kinds of tokens that a price of one's own can be given for."""
 
-_WHOLE = {
-    "hard_loop_repeats": 2, "hard_loop_write_repeats": 2, "hard_loop_poll_repeats": 2, "soft_loop_repeats": 2,
-    "cycle_rounds": 2, "cycle_max_period": 2, "transient_tolerance": 0, "retry_permanent": 2, "retry_validation": 2,
-    "retry_failures": 2, "retry_attempts": 2, "semantic_window": 2, "semantic_repeats": 2, "no_progress_alert_steps": 2,
-    "no_progress_stop_steps": 2, "min_changed_chars": 0, "uncertainty_turns": 2, "spend_spike_runs": 2, "nudges_before_stop": 0,
-}  # fmt: skip
+_AT_LEAST_TWO = (
+    "hard_loop_repeats hard_loop_write_repeats hard_loop_poll_repeats soft_loop_repeats cycle_rounds cycle_max_period "
+    "retry_permanent retry_validation retry_failures same_failures retry_attempts semantic_window semantic_repeats "
+    "no_progress_alert_steps no_progress_stop_steps uncertainty_turns spend_spike_runs"
+).split()
+_WHOLE = dict.fromkeys(_AT_LEAST_TWO, 2) | dict.fromkeys(("transient_tolerance", "min_changed_chars", "nudges_before_stop"), 0)
 _LIMITS = ("max_steps", "max_tool_calls", "max_tokens")
 _SHARES = ("soft_loop_similarity", "semantic_similarity", "min_new_share")
 _OPTIONAL = ("max_cost_usd", "timeout_seconds")

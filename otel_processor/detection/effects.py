@@ -1,49 +1,79 @@
-"""What a tool does to the world, told from its name when nothing better tells."""
+"""What a tool does to the world, told from its action or its name when nothing better tells."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
 from functools import lru_cache
+from typing import Any
 
 from otel_processor.model import Effect
 
-_POLL = frozenset("wait poll status sleep watch tail monitor await progress ready health ping".split())
+_POLL = frozenset(
+    "wait poll status sleep watch tail monitor await progress ready health ping "
+    # What is made to be called again and again: the keys and the wheel of a user interface.
+    "scroll scrolldown scrollup pagedown pageup press keypress swipe hover "
+    "estado esperar".split()
+)
 _READ = frozenset(
     "get list search find read fetch view query lookup look show browse describe count inspect cat grep ls select retrieve "
-    "load scan download calculate compute analyze summarize think plan open scroll page goto visit weather".split()
+    "load scan download calculate compute analyze analyse summarize think plan open page goto visit weather retrieval rag "
+    "buscar leer obtener consultar listar ver mostrar contar calcular analizar descargar abrir resumir explorar "
+    "chercher lire obtenir lister afficher suchen lesen holen anzeigen procurar ler obter mostrar".split()
 )
 _WRITE = frozenset(
     "write create update delete edit insert send post put patch append remove move rename apply commit push book cancel submit "
-    "save upload set add replace modify transfer pay refund order exchange return reply publish deploy merge install".split()
+    "save upload set add replace modify transfer pay refund order exchange return reply publish deploy merge install patch "
+    "escribir crear editar guardar borrar eliminar enviar actualizar insertar reservar cancelar pagar "
+    "écrire créer modifier supprimer envoyer schreiben erstellen löschen senden escrever criar apagar".split()
 )
 
-_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\d_A-Z]+|[0-9]+")
+
+_ACTION_KEYS = ("command", "action", "operation", "method")
+"""Arguments by which one tool is several: an editor's `view` reads, its `create` writes."""
+
+_PAGE_TURN = re.compile(r"(?:page|next|prev|previous)[_-]?(?:down|up|page)")
 
 
-def effect_of(tool: str, declared: Mapping[str, str] | None = None) -> Effect:
-    """Return what calling `tool` does: what the policy declares, else what the words of its name say.
+def effect_of(tool: str, declared: Mapping[str, str] | None = None, arguments: Any = None) -> Effect:
+    """Return what calling `tool` does: what the policy declares, else what its action or its name says.
 
-    The name's first telling word decides (`get_order_status` polls, since it both reads and asks for a status;
-    `search_and_replace` writes, since a tool that may write must be treated as one that does).
+    An argument such as `command` or `action` that is a single word (`view`, `str_replace`) tells more than the tool's name,
+    where it tells anything. The name's first telling word decides (`get_order_status` polls, since it both reads and asks
+    for a status; `search_and_replace` writes, since a tool that may write must be treated as one that does).
     """
     if declared and tool in declared:
         return Effect(declared[tool])
+    if type(arguments) is dict:
+        for key in _ACTION_KEYS:
+            action = arguments.get(key)
+            if type(action) is str and action.isidentifier() and len(action) <= 40:
+                effect = _by_name(action)
+                if effect is not Effect.UNKNOWN:
+                    return effect
     return _by_name(tool[:200])
 
 
 @lru_cache(maxsize=4_096)
 def _by_name(tool: str) -> Effect:
+    if _PAGE_TURN.search(tool.lower()):
+        return Effect.POLL
     words = [word.lower() for word in _WORD.findall(tool)]
     if not words:
         return Effect.UNKNOWN
     first = next((word for word in words if word in _READ or word in _WRITE or word in _POLL), None)
     if first is None:
         return Effect.UNKNOWN
+    if first in _THINGS and words[-1] in _POLL:
+        return Effect.POLL
     # In a name that begins with a reading verb, later nouns that look like verbs do not write (`get_order`, `list_books`).
     if first in _WRITE or any(word in _WRITE and word not in _NOUNS for word in words if first in _READ):
         return Effect.WRITE
     return Effect.POLL if any(word in _POLL for word in words) else Effect.READ
 
+
+_THINGS = frozenset("order exchange refund transfer return post reply".split())
+"""Nouns whose status is asked for: `order_status`."""
 
 _NOUNS = frozenset("order set post book return refund exchange commit push reply patch transfer move add".split())

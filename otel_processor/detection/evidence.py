@@ -70,5 +70,5 @@ def make_call(
         signature or sign(tool, known_arguments, policy.volatile_keys),
         evidence,
         error_class,
-        effect_of(tool, policy.effects),
+        effect_of(tool, policy.effects, known_arguments),
     )

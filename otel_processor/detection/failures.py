@@ -22,7 +22,7 @@ _VALIDATION = re.compile(
 )
 _PERMANENT = re.compile(
     r"\b(?:401|403|404|405|410|501)\b|unauthorized|forbidden|permission denied|not found|no such|access denied|does not exist"
-    r"|not implemented|unknown tool|quota exceeded|FileNotFoundError|KeyError",
+    r"|not implemented|unknown (?:tool|command|function|action)|quota exceeded|FileNotFoundError|KeyError",
     re.IGNORECASE,
 )
 

@@ -17,8 +17,9 @@ HEAD_CHARS, MIDDLE_CHARS, TAIL_CHARS = 768, 192, 384
 WHOLE_CHARS = HEAD_CHARS + 2 * MIDDLE_CHARS + TAIL_CHARS
 """A result up to this long is looked at whole."""
 
-# Everything but letters, digits, `_` and non-ASCII bytes separates words.
-_WORDS_ONLY = bytes(c if chr(c).isalnum() or c == 0x5F or c >= 0x80 else 0x20 for c in range(256))
+# Everything but letters, digits, `_`, `-` and non-ASCII bytes separates words.
+_WORDS_ONLY = bytes(c if chr(c).isalnum() or c in {0x2D, 0x5F} or c >= 0x80 else 0x20 for c in range(256))
+_DIGITS = b"0123456789"
 
 
 def result_text(result: Any) -> str:
@@ -70,11 +71,24 @@ def _whole_words(stretch: str) -> str:
 
 
 def _sketch(masked: bytes) -> frozenset[int]:
-    words = set(masked.translate(_WORDS_ONLY).split())
     # A stable hash, since sketches outlive the process; the length rides along so that changes can be measured in characters.
-    return frozenset(zlib.crc32(word) << 8 | min(len(word), 255) for word in words)
+    return frozenset(
+        zlib.crc32(word) << 8 | (min(len(word), 255) if word.isalpha() or word.isdigit() or not _is_id(word) else 0)
+        for word in set(masked.translate(_WORDS_ONLY).split())
+    )
+
+
+def _is_id(word: bytes) -> bool:
+    """Return whether a word has both letters and digits, as ids and names of generated files do (`run_7`, `ORD-123`)."""
+    without = word.translate(None, _DIGITS)
+    return len(without) < len(word) and without.strip(b"-_") != b""
 
 
 def changed_chars(new: frozenset[int], old: Iterable[int]) -> int:
-    """Return how many characters the words of `new` have that are not in `old`."""
+    """Return how many characters the words of `new` have that are not in `old`; ids have none, another one is no change."""
     return sum(word & 0xFF for word in new.difference(old))
+
+
+def without_ids(sketch: frozenset[int]) -> frozenset[int]:
+    """Return the words of a sketch that are no ids."""
+    return frozenset(word for word in sketch if word & 0xFF)

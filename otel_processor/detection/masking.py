@@ -23,16 +23,35 @@ _VOLATILE = re.compile(
     rf"|0x{_HEX}{{4,}}\b"  # address
     r"|1[5-9][0-9]{8}(?:[0-9]{3}){0,3}\b(?:\.[0-9]+)?"  # epoch in s, ms, µs or ns, 2017 to 2033
     rf"|(?=[0-9]*[a-fA-F]){_HEX}{{12,}}\b"  # hexadecimal id
-    r"|[0-9]+(?:\.[0-9]+)? ?(?:[nuµm]?s|secs?|seconds?|milliseconds?|minutes?|mins?|hours?|hrs?)\b"  # duration
+    r"|[0-9]{1,2}:[0-9]{2} ?(?:[AaPp]\.?[Mm]\b)"  # clock of twelve hours
+    r"|[0-9]{1,2}[/.][0-9]{1,2}[/.][0-9]{2,4},? [0-9]{1,2}:[0-9]{2}(?::[0-9]{2})?(?: ?[AaPp][Mm])?\b"  # day and minute
+    r"|(?:(?<=\b[Pp][Ii][Dd][ =:])|(?<=\b[Pp][Ii][Dd]: ))[0-9]+\b"  # process id
+    r"|(?:(?<=\b[Aa]ttempt[ #])|(?<=\b[Aa]ttempt #)|(?<=\b[Rr]etry[ #])|(?<=\b[Rr]etry #))[0-9]+\b"  # attempt
+    r"|(?!(?:1[0-9]|20)[0-9]0s\b)[0-9]+(?:\.[0-9]+)? ?"  # duration, but not the 1990s
+    r"(?:[nuµm]?s|secs?|seconds?|milliseconds?|minutes?|mins?|hours?|hrs?)\b"
     r")"
     rf"|\b[a-fA-F](?:{_HEX}{{7}}(?:-{_HEX}{{4}}){{3}}-{_HEX}{{12}}|(?=[a-fA-F]*[0-9]){_HEX}{{11,}})\b"
+)
+# What a key of a JSON object says to be volatile, whatever it looks like.
+_KEYED = re.compile(
+    r'"((?:\w{0,24}(?:duration|elapsed|latency|uptime|took|time_?taken|(?:response|execution|wall|run)_?time)'
+    r"(?:_?(?:ms|us|ns|s|secs?|seconds?|millis(?:econds)?))?)|p?pid|nonce|ts|timestamp|attempt"
+    r'|(?:\w{0,24}_|x-)?(?:request|trace|span|correlation)[_-]?id)"( ?: ?)(?:"[^"\n]{0,200}"|-?[0-9][0-9.eE+-]*)',
+    re.IGNORECASE,
 )
 _DIGIT = re.compile("[0-9]")
 
 
 def mask_volatile(text: str) -> str:
-    """Return `text` with timestamps, durations, UUIDs, hexadecimal ids and addresses replaced by `MASK`.
+    """Return `text` with timestamps, durations, UUIDs, hexadecimal ids, addresses and process ids replaced by `MASK`.
 
-    A date without a time is kept: it is more often an answer than a time of answering.
+    A date without a time is kept: it is more often an answer than a time of answering. In JSON the values of keys that say
+    so (`duration_ms`, `request_id`) are volatile, whatever they look like.
     """
+    if '":' in text or '" :' in text:
+        text = _KEYED.sub(_masked_value, text)
     return _VOLATILE.sub(MASK, text) if _DIGIT.search(text) else text
+
+
+def _masked_value(found: re.Match[str]) -> str:
+    return f'"{found[1]}"{found[2]}{MASK}'

@@ -23,7 +23,7 @@ def find_no_progress(flat_steps: int, steps: list[int], span_ids: list[str], too
     return Verdict(
         pattern=Pattern.NO_PROGRESS,
         action=Action.STOP if grave else Action.NUDGE,
-        stop_reason=StopReason.NO_PROGRESS,
+        stop_reason=StopReason.NO_PROGRESS if grave else None,
         severity="critical" if grave else "warning",
         message=f"{flat_steps} steps in a row brought nothing new (tools called: {names})",
         evidence={

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import zlib
 from array import array
+from collections.abc import Callable
+from typing import NamedTuple
 
+from otel_processor.detection.asking import Asked
 from otel_processor.detection.bounded import RecentMap, RecentSet
-from otel_processor.detection.fingerprint import changed_chars
+from otel_processor.detection.failing import Said
+from otel_processor.detection.fingerprint import changed_chars, without_ids
 from otel_processor.model import Call, Effect
 from otel_processor.policy import Policy
 
@@ -14,18 +19,34 @@ _FINGERPRINTS = 2_048
 _WORDS = 8_192
 _SKETCHES = 64
 _SIGNATURES = 2_048
+_WRITTEN = 1_024
+
+
+class News(NamedTuple):
+    """What a result brought, before it is asked what that means for the run."""
+
+    is_new: bool | None
+    """Enough of it was not seen before in the run, or it moved far; None without a result."""
+    was_seen: bool
+    """The run had this very result before, or there is none."""
+    stirred: bool
+    """It is another one than the same call brought last, if only by a word; ids and what is masked do not count."""
+    is_first: bool
+    """The agent had not made this very call with success before."""
 
 
 class Novelty:
     """What an agent has seen in this run; owned by its `AgentState`."""
 
-    __slots__ = ("_done", "_fingerprints", "_last_sketch", "_words")
+    __slots__ = ("_done", "_fingerprints", "_last_result", "_last_sketch", "_words", "_written")
 
     def __init__(self) -> None:
         self._fingerprints: RecentSet[int] = RecentSet(_FINGERPRINTS)
         self._words: RecentSet[int] = RecentSet(_WORDS)
         self._last_sketch: RecentMap[str, array[int]] = RecentMap(_SKETCHES)
         self._done: RecentSet[int] = RecentSet(_SIGNATURES)
+        self._written: RecentSet[int] = RecentSet(_WRITTEN)
+        self._last_result: frozenset[int] | None = None
 
     def copy(self) -> Novelty:
         """Return a memory of its own of the same."""
@@ -33,24 +54,16 @@ class Novelty:
         twin._fingerprints, twin._words = self._fingerprints.copy(), self._words.copy()
         # A sketch is replaced, never changed.
         twin._last_sketch, twin._done = self._last_sketch.copy(), self._done.copy()
+        twin._written, twin._last_result = self._written.copy(), self._last_result
         return twin
 
-    def judge(self, call: Call, policy: Policy, *, repeats: int) -> tuple[bool | None, bool]:
-        """Say whether the call is progress (True), flat (False) or unknown (None), and remember what it brought.
-
-        What the agent declared wins. An error is flat. A successful write of something not written before is progress
-        whatever it answers. Otherwise the result must be one that was not seen, and either enough of its words are new
-        to the run or it differs enough from what the same call brought last. A call that may have changed something (a
-        shell command says nothing when it succeeds), or that looks anew after a change (the same tests after an edit), is
-        unknown, not flat; so is its failure when it says something that was not said before (a test's non-zero exit).
+    def look(self, call: Call, policy: Policy, *, asks_again: Callable[[], bool]) -> News:
+        """Say what the call's result brought, and remember it.
 
         Args:
             call: the tool call.
             policy: the thresholds.
-            repeats: how often this agent has made this very call since something changed, before this time.
-
-        Returns:
-            progress, and whether the agent had not made this very call with success before in the run.
+            asks_again: says whether the agent asked nearly the same before, so that the answer must bring more to be new.
         """
         is_first = False
         if call.signature is not None:
@@ -58,41 +71,88 @@ class Novelty:
             is_first = signature not in self._done
             if is_first and not call.reading.is_error and call.error_class is None:
                 self._done.add_one(signature)
-        return self._judge(call, policy, is_first=is_first, repeats=repeats), is_first
-
-    def _judge(self, call: Call, policy: Policy, *, is_first: bool, repeats: int) -> bool | None:
-        was_said = call.evidence is None or _short(call.evidence.fingerprint) in self._fingerprints
-        moved = self._brought_news(call, policy)
-        failed = call.reading.is_error or call.error_class is not None
-        if call.reading.progress_declared is not None:
-            return call.reading.progress_declared
-        if call.effect is Effect.POLL and not failed and call.evidence is not None:
-            # A status that moves in any way is news; one that stands still a few times is what polling is for.
-            return True if not was_said else None if repeats < policy.hard_loop_poll_repeats - 1 else False
-        may_be_work = call.effect is Effect.UNKNOWN and call.signature is not None and repeats == 0
-        if failed:
-            return None if may_be_work and not was_said else False
-        if is_first and call.effect is Effect.WRITE:
-            return True
-        return None if may_be_work and not moved else moved
-
-    def _brought_news(self, call: Call, policy: Policy) -> bool | None:
         evidence = call.evidence
         if evidence is None:
-            return None
+            return News(None, was_seen=True, stirred=False, is_first=is_first)
         fingerprint = _short(evidence.fingerprint)
-        if fingerprint in self._fingerprints:
-            return False
+        was_seen = fingerprint in self._fingerprints
         self._fingerprints.add_one(fingerprint)
-        new_words = self._words.count_new(evidence.sketch)
-        self._words.add(evidence.sketch)
-        moved = new_words > 0 and new_words >= policy.min_new_share * len(evidence.sketch)
-        if call.signature is not None:
-            last = self._last_sketch.get(call.signature)
-            if not moved and last is not None:
-                moved = changed_chars(evidence.sketch, last) > policy.min_changed_chars
+        last = self._last_sketch.get(call.signature) if call.signature is not None else None
+        if call.signature is not None and (last is None or not was_seen):
             self._last_sketch.put(call.signature, array("Q", evidence.sketch))
-        return moved
+        if policy.progress_rule == "changed":
+            before, self._last_result = self._last_result, evidence.sketch
+            moved = (
+                before is None
+                or changed_chars(evidence.sketch, before) + changed_chars(before, evidence.sketch) > policy.min_changed_chars
+            )
+            return News(moved, was_seen, stirred=moved, is_first=is_first)
+        if was_seen:
+            return News(False, was_seen=True, stirred=False, is_first=is_first)
+        return self._compare(evidence.sketch, last, policy, asks_again, is_first=is_first)
+
+    def _compare(
+        self, sketch: frozenset[int], last: array[int] | None, policy: Policy, asks_again: Callable[[], bool], *, is_first: bool
+    ) -> News:
+        told = sketch if last is None else without_ids(sketch)
+        new_words = self._words.count_new(told)
+        self._words.add(sketch)
+        needed = policy.min_new_share * len(sketch)
+        is_new = new_words > 0 and new_words >= needed
+        if is_new and last is None and new_words < _NEAR_FACTOR * needed:
+            is_new = not asks_again()
+        changed = changed_chars(sketch, last) if last is not None else 0
+        if last is not None and not is_new:
+            is_new = changed > policy.min_changed_chars
+        return News(is_new, was_seen=False, stirred=changed > 0, is_first=is_first)
+
+    def writes_new(self, asked: Asked) -> bool:
+        """Say whether a write's arguments hold a word that the agent did not write before, and remember them."""
+        words = frozenset(zlib.crc32(word.encode("utf-8", "surrogatepass")) for word in asked.words | asked.numbers)
+        new = not words or self._written.count_new(words) > 0
+        self._written.add(words)
+        return new
+
+
+def judge(call: Call, news: News, policy: Policy, *, repeats: int, writes_new: bool, said: Said | None) -> bool | None:
+    """Say whether a call is progress (True), flat (False) or unknown (None).
+
+    What the agent declared wins. An error is flat. A successful write of something not written before is progress
+    whatever it answers. Otherwise the result must be new. A call that may have changed something (a shell command says
+    nothing when it succeeds), or that looks anew after a change (the same tests after an edit), is unknown, not flat; so is
+    its failure when it says something that was not said before (a test's non-zero exit).
+
+    Args:
+        call: the tool call.
+        news: what its result brought.
+        policy: the thresholds.
+        repeats: how often this agent has made this very call since something changed, before this time.
+        writes_new: its arguments hold something that was not written before.
+        said: what its failure says; None where it worked.
+    """
+    declared = call.reading.progress_declared
+    if declared is not None or policy.progress_rule == "declared":
+        return declared
+    failed = said is not None
+    if policy.progress_rule == "changed":
+        return False if failed else news.is_new
+    if call.effect is Effect.POLL and not failed and news.is_new is not None:
+        # A status that moves in any way is news; one that stands still a few times is what polling is for.
+        return True if not news.was_seen else None if repeats < policy.hard_loop_poll_repeats - 1 else False
+    may_be_work = call.effect is Effect.UNKNOWN and call.signature is not None and repeats == 0
+    if said is not None:
+        # A failure that says nothing may be the answer: `grep` ends so when there is no match.
+        return None if news.is_new or (may_be_work and (not news.was_seen or not said.words)) else False
+    if call.effect is Effect.WRITE and news.is_first:
+        # What was written before in other words may still be work; it does not start all counts anew.
+        return True if writes_new else None
+    if news.is_new is False and (may_be_work or (news.stirred and repeats < policy.hard_loop_poll_repeats - 1)):
+        return None
+    return news.is_new
+
+
+_NEAR_FACTOR = 2.5
+"""An answer to a question that was asked before in other words must bring this many times the new words to be new."""
 
 
 def _short(digest: str) -> int:

@@ -15,18 +15,20 @@ class Repeats:
     too many. `places` holds (step, span id).
     """
 
-    __slots__ = ("count", "failures", "places", "uncounted")
+    __slots__ = ("count", "failures", "places", "stirred", "uncounted")
 
-    def __init__(self, count: int = 0) -> None:
-        self.count = count
+    def __init__(self) -> None:
+        self.count = 0
         self.failures = 0
         self.uncounted = 0
+        self.stirred = 0
         self.places: list[tuple[int, str]] = []
 
     def copy(self) -> Repeats:
         """Return a count of its own with the same numbers."""
-        twin = Repeats(self.count)
-        twin.failures, twin.uncounted, twin.places = self.failures, self.uncounted, self.places.copy()
+        twin = Repeats()
+        twin.count, twin.failures, twin.uncounted = self.count, self.failures, self.uncounted
+        twin.stirred, twin.places = self.stirred, self.places.copy()
         return twin
 
     def saw(self, step: int, span_id: str) -> None:
@@ -34,6 +36,13 @@ class Repeats:
         self.count += 1
         self.failures = self.uncounted = 0
         self._remember(step, span_id)
+
+    def saw_stir(self, step: int, span_id: str) -> None:
+        """Take in that the answer moved a little: no news yet, but no repeat either."""
+        self.stirred += 1
+        self.count = 0
+        self.places.clear()
+        self.saw(step, span_id)
 
     def saw_failure(self, step: int, span_id: str, *, tolerated: bool) -> None:
         """Take in a transient failure: the first few are not held against the agent, then all of them are."""
@@ -69,12 +78,37 @@ class RepeatCounter:
         """Start all counts anew: a call after a change is no repeat of one before it."""
         self._counts.clear()
 
+    def forget(self, signature: str | None) -> None:
+        """Start the count of one call anew."""
+        if signature is not None:
+            self._counts.pop(signature)
+
+    def keep(self, signature: str | None) -> None:
+        """Forget all counts but that of one call."""
+        entry = self._counts.peek(signature) if signature is not None else None
+        self._counts.clear()
+        if entry is not None and signature is not None:
+            self._counts.put(signature, entry)
+
     def find(self, signature: str | None) -> Repeats | None:
         """Return the count of a call that was made since something changed."""
         return self._counts.get(signature) if signature is not None else None
 
+    def peek(self, signature: str | None) -> Repeats | None:
+        """Return the same without marking it as used."""
+        return self._counts.peek(signature) if signature is not None else None
+
     def begin(self, signature: str) -> Repeats:
         """Return a new count for a call that was not made since something changed."""
         entry = Repeats()
+        self._counts.put(signature, entry)
+        return entry
+
+    def only(self, signature: str) -> Repeats:
+        """Return the count of this call and forget all others: they are no longer in a row."""
+        entry = self._counts.get(signature)
+        self._counts.clear()
+        if entry is None:
+            return self.begin(signature)
         self._counts.put(signature, entry)
         return entry

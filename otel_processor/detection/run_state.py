@@ -2,65 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+
+from otel_processor.detection.agent_state import AgentState
+from otel_processor.detection.asking import LOOKED_AT_CHARS
 from otel_processor.detection.bounded import RecentMap
+from otel_processor.detection.cycle import find_cycle, may_become_a_cycle
+from otel_processor.detection.failing import FailureStreak, Said, what_failed
 from otel_processor.detection.hard_loop import find_hard_loop
+from otel_processor.detection.limits import Usage, find_limit, has_limits
 from otel_processor.detection.no_progress import find_no_progress
-from otel_processor.detection.progress import Novelty
-from otel_processor.detection.repeats import RepeatCounter, Repeats
+from otel_processor.detection.progress import News, judge
+from otel_processor.detection.repeats import Repeats
+from otel_processor.detection.retry_storm import find_retry_storm
+from otel_processor.detection.reworded import asks_again, find_reworded
+from otel_processor.detection.same_failure import SameFailure, find_same_failure
+from otel_processor.detection.soft_loop import find_copies, find_soft_loop
+from otel_processor.detection.trail import Past
 from otel_processor.model import Action, Call, CallOutcome, Effect, ErrorClass, Pattern, Role, Verdict
 from otel_processor.policy import Policy
 
 _AGENTS = 64
-_REMEMBERED = 8
 _GRAVITY = (Action.CONTINUE, Action.NUDGE, Action.COMPRESS, Action.STOP)
 
+_MAY_CHANGE = frozenset({Effect.WRITE, Effect.UNKNOWN})
 
-class AgentState:
-    """The counters of one agent of a run: two sub-agents that make the same first call do not repeat each other."""
-
-    __slots__ = ("flat_spans", "flat_steps", "flat_tools", "novelty", "repeats", "step", "step_counted", "step_moved", "streak")
-
-    def __init__(self) -> None:
-        self.novelty = Novelty()
-        self.repeats = RepeatCounter()
-        self.step = 0
-        self.step_moved = False
-        self.step_counted = False
-        self.streak = 0
-        self.flat_steps: list[int] = []
-        self.flat_spans: list[str] = []
-        self.flat_tools: list[str] = []
-
-    def copy(self) -> AgentState:
-        """Return counters of their own that stand at the same."""
-        twin = AgentState()
-        twin.novelty, twin.repeats = self.novelty.copy(), self.repeats.copy()
-        twin.step, twin.step_moved, twin.step_counted, twin.streak = self.step, self.step_moved, self.step_counted, self.streak
-        # These lists are replaced, never changed.
-        twin.flat_steps, twin.flat_spans, twin.flat_tools = self.flat_steps, self.flat_spans, self.flat_tools
-        return twin
-
-    def enter(self, step: int) -> None:
-        """Begin a step; the one before is closed."""
-        self.step = step
-        self.step_moved = self.step_counted = False
-
-    def note_flat(self, call: Call) -> None:
-        """Count the current step as flat, once, unless another of its calls moved."""
-        if self.step_moved:
-            return
-        if not self.step_counted:
-            self.step_counted = True
-            self.streak += 1
-            self.flat_steps = [*self.flat_steps, self.step][-_REMEMBERED:]
-        self.flat_spans = [*self.flat_spans, call.span_id][-_REMEMBERED:]
-        self.flat_tools = [*self.flat_tools, call.reading.tool or "a tool"][-_REMEMBERED:]
-
-    def note_moved(self) -> None:
-        """End the streak."""
-        self.step_moved = True
-        self.streak = 0
-        self.flat_steps, self.flat_spans, self.flat_tools = [], [], []
+_LASTING = frozenset({Pattern.LIMIT, Pattern.SPEND_SPIKE})
+"""Patterns that progress does not resolve: what is used up stays used up."""
 
 
 class RunState:
@@ -70,12 +38,14 @@ class RunState:
     work per call does not depend on how long the run is.
     """
 
-    __slots__ = ("_agents", "_open", "policy", "saw_model", "steps")
+    __slots__ = ("_agents", "_has_limits", "_open", "policy", "saw_model", "steps", "usage")
 
     def __init__(self, policy: Policy) -> None:
         self.policy = policy
         self._agents: RecentMap[str, AgentState] = RecentMap(_AGENTS)
         self._open: dict[Pattern, tuple[str, Verdict]] = {}
+        self._has_limits = has_limits(policy) and Pattern.LIMIT in policy.patterns
+        self.usage = Usage()
         self.steps = 0
         self.saw_model = False
 
@@ -85,6 +55,7 @@ class RunState:
         for agent, state in self._agents.items():
             twin._agents.put(agent, state.copy())
         twin._open, twin.steps, twin.saw_model = dict(self._open), self.steps, self.saw_model
+        twin.usage = self.usage.copy()
         return twin
 
     def knows_agent(self, agent: str) -> bool:
@@ -106,67 +77,185 @@ class RunState:
             self._agents.put(call.agent, agent)
         if call.kind is Role.MODEL:
             self.saw_model = True
-            self.steps += 1
-            agent.enter(self.steps)
-            return CallOutcome(step=self.steps, progress=None, repeats=None, flat_steps=agent.streak, standing=self._standing())
+            self._step(agent)
+            self.usage.add(call, self.steps)
+            return CallOutcome(
+                step=self.steps,
+                progress=None,
+                repeats=None,
+                flat_steps=agent.streak,
+                verdicts=self._told(call.agent, self._of_the_turn(agent, call)),
+                standing=self.standing,
+            )
         if not self.saw_model or agent.step == 0:
             # No model calls are recorded (for this agent): each tool call is a step of its own.
-            self.steps += 1
-            agent.enter(self.steps)
+            self._step(agent)
             outcome = self._tool_call(agent, call)
             agent.step = 0
             return outcome
         return self._tool_call(agent, call)
 
-    def ask(self, call: Call) -> Verdict | None:  # noqa: ARG002 - to come
-        """Return what would be held against a tool call if it were made now and brought nothing new; changes nothing."""
-        return self._standing()
+    def ask(self, call: Call) -> Verdict | None:
+        """Return what would be held against a call if it were made now and brought nothing new; changes nothing.
+
+        That is what concerns this very call, or else the gravest verdict that stands.
+
+        Args:
+            call: a tool call without a result; or a model call, which would begin another step.
+        """
+        agent = self._agents.peek(call.agent)
+        is_tool = call.kind is Role.TOOL
+        if self._has_limits:
+            begins_step = not is_tool or not self.saw_model or agent is None or agent.step == 0
+            used = self.usage.copy()
+            used.add(call, self.steps + begins_step)
+            over = find_limit(used, self.policy)
+            if over is not None:
+                return over
+        if is_tool and agent is not None:
+            repeats = agent.repeats.peek(call.signature)
+            if repeats is not None and Pattern.HARD_LOOP in self.policy.patterns:
+                would_be = repeats.copy()
+                would_be.count = (
+                    1 if would_be.failures < self.policy.transient_tolerance else 1 + would_be.uncounted
+                ) + would_be.count
+                if not (0 < repeats.failures < self.policy.transient_tolerance):
+                    found = find_hard_loop(call, False, would_be, self.policy)
+                    if found is not None:
+                        return found
+        return self.standing
+
+    def _step(self, agent: AgentState) -> None:
+        self.steps += 1
+        agent.enter(self.steps)
+
+    # A tool call: is it progress, does it repeat, and what is there to tell?
 
     def _tool_call(self, agent: AgentState, call: Call) -> CallOutcome:
-        signature = call.signature
-        repeats = agent.repeats.find(signature)
-        progress, is_first = agent.novelty.judge(call, self.policy, repeats=repeats.count if repeats is not None else 0)
-        failed_for_now = call.error_class is ErrorClass.TRANSIENT and call.reading.progress_declared is None
-        failures = repeats.failures if repeats is not None else 0
-        tolerated = failed_for_now and failures < self.policy.transient_tolerance
-        if tolerated:
-            progress = None
-        elif progress or (is_first and call.effect is Effect.UNKNOWN and call.error_class is None):
-            # Doing something different may have changed what the same call answers: test, edit, test is work.
-            agent.repeats.something_changed()
-            repeats = None
-        if signature is not None:
-            if repeats is None:
-                repeats = agent.repeats.begin(signature)
-            if failed_for_now:
-                repeats.saw_failure(agent.step, call.span_id, tolerated=tolerated)
-            else:
-                repeats.saw(agent.step, call.span_id)
+        agent.monologue.acted()
+        self.usage.add(call, self.steps)
+        past = agent.past(call)
+        said = what_failed(call)
+        news = agent.novelty.look(call, self.policy, asks_again=lambda: asks_again(past, agent.trail))
+        progress, tolerated, repeats = self._weigh(agent, call, past, news, said)
+        past = past._replace(progress=progress, news=news.is_new)
+        streak, same = agent.take_failure(call, said, learned=news.is_new is True)
         resolved: tuple[Pattern, ...] = ()
         if progress is True:
             agent.note_moved()
             resolved = self._resolve(call.agent)
         elif progress is False:
             agent.note_flat(call)
-        # Most calls are made once and say nothing of a loop.
-        may_be_told = progress is False or (progress is None and not tolerated and repeats is not None and repeats.count > 1)
+        found = [*self._of_the_run(call)]
+        if not tolerated:
+            found.extend(self._verdicts(agent, call, past, repeats, streak, same))
+        agent.trail.add(past)
         return CallOutcome(
             step=agent.step,
             progress=progress,
             repeats=None if repeats is None else max(repeats.count, 1),
             flat_steps=agent.streak,
-            verdicts=self._verdicts(agent, call, progress, repeats) if may_be_told else (),
-            standing=self._standing(),
+            verdicts=self._told(call.agent, found),
+            standing=self.standing,
             resolved=resolved,
         )
 
-    def _verdicts(self, agent: AgentState, call: Call, progress: bool | None, repeats: Repeats | None) -> tuple[Verdict, ...]:
-        found = []
-        if repeats is not None:
-            found.append(find_hard_loop(call, progress, repeats, self.policy))
-        if progress is False:
-            found.append(find_no_progress(agent.streak, agent.flat_steps, agent.flat_spans, agent.flat_tools, self.policy))
-        return tuple(verdict for verdict in found if verdict is not None and self._opens(call.agent, verdict))
+    def _weigh(
+        self, agent: AgentState, call: Call, past: Past, news: News, said: Said | None
+    ) -> tuple[bool | None, bool, Repeats | None]:
+        """Return whether the call is progress, whether it is a failure that is tolerated, and how often it was made."""
+        policy = self.policy
+        repeats = agent.repeats.find(call.signature)
+        succeeded = said is None
+        writes_new = True
+        if call.effect is Effect.WRITE and succeeded and news.is_first:
+            # What is too long to be looked at whole may well hold something new.
+            writes_new = agent.novelty.writes_new(past.asked) or len(past.arguments) >= LOOKED_AT_CHARS
+        count = repeats.count if repeats is not None else 0
+        progress = judge(call, news, policy, repeats=count, writes_new=writes_new, said=said)
+        failed_for_now = call.error_class is ErrorClass.TRANSIENT and call.reading.progress_declared is None
+        tolerated = failed_for_now and (repeats.failures if repeats is not None else 0) < policy.transient_tolerance
+        if tolerated:
+            progress = None
+        elif policy.repeat_scope == "change":
+            # Doing something different may have changed what the same call answers: test, edit, test is work.
+            does_something = succeeded and call.effect in _MAY_CHANGE
+            if progress or (does_something and news.is_first):
+                agent.something_changed(call)
+                repeats = None
+            elif does_something and call.effect is Effect.UNKNOWN and agent.follows_another(call):
+                agent.may_have_changed(call)
+        if call.signature is not None:
+            repeats = self._count(agent, call, news, repeats, failed_for_now=failed_for_now, tolerated=tolerated)
+        return progress, tolerated, repeats
+
+    def _count(
+        self, agent: AgentState, call: Call, news: News, repeats: Repeats | None, *, failed_for_now: bool, tolerated: bool
+    ) -> Repeats:
+        signature = call.signature or ""
+        if self.policy.repeat_scope == "consecutive":
+            repeats = agent.repeats.only(signature)
+        elif repeats is None:
+            repeats = agent.repeats.begin(signature)
+        if failed_for_now:
+            repeats.saw_failure(agent.step, call.span_id, tolerated=tolerated)
+        elif self.policy.repeat_scope == "change" and repeats.count and self._stirred(agent, call, news, repeats):
+            repeats.saw_stir(agent.step, call.span_id)
+        else:
+            repeats.saw(agent.step, call.span_id)
+        return repeats
+
+    def _stirred(self, agent: AgentState, call: Call, news: News, repeats: Repeats) -> bool:
+        """Return whether the answer moved a little: that is no news, but something is going on; not so for ever."""
+        if not news.stirred or repeats.stirred >= self.policy.hard_loop_poll_repeats:
+            return False
+        if call.effect is Effect.POLL:
+            return not news.was_seen
+        # A failure that is worded otherwise tells something only where something was done about it.
+        return not call.reading.is_error or (len(agent.trail) > 0 and agent.trail[-1].signature != call.signature)
+
+    def _verdicts(
+        self,
+        agent: AgentState,
+        call: Call,
+        past: Past,
+        repeats: Repeats | None,
+        streak: FailureStreak | None,
+        same: SameFailure | None,
+    ) -> Iterator[Verdict | None]:
+        policy, wanted, trail = self.policy, self.policy.patterns, agent.trail
+        if past.content is not None and Pattern.SOFT_LOOP in wanted:
+            yield find_copies(past, trail, policy)
+        if repeats is not None and Pattern.HARD_LOOP in wanted:
+            found = find_hard_loop(call, past.progress, repeats, policy)
+            # A-B-A-B-A is told as what it is, one call later.
+            if found is not None and not (Pattern.CYCLE in wanted and may_become_a_cycle(past, trail, policy)):
+                yield found
+        if past.progress is True:
+            return
+        if streak is not None and Pattern.RETRY_STORM in wanted:
+            found = find_retry_storm(call, streak, policy)
+            yield found if found is not None or same is None else find_same_failure(call, same, policy.same_failures)
+        if Pattern.CYCLE in wanted and repeats is not None:
+            yield find_cycle(past, trail, policy)
+        if Pattern.SOFT_LOOP in wanted:
+            yield find_soft_loop(past, trail, policy)
+        if Pattern.SEMANTIC_LOOP in wanted:
+            yield find_reworded(past, trail, policy)
+        if past.progress is False and Pattern.NO_PROGRESS in wanted:
+            yield find_no_progress(agent.streak, agent.flat_steps, agent.flat_spans, agent.flat_tools, policy)
+
+    def _of_the_turn(self, agent: AgentState, call: Call) -> Iterator[Verdict | None]:
+        yield from self._of_the_run(call)
+        said = call.reading.text
+        if said and Pattern.SEMANTIC_LOOP in self.policy.patterns:
+            yield agent.monologue.turn(said, step=self.steps, span_id=call.span_id)
+
+    def _of_the_run(self, call: Call) -> tuple[Verdict | None, ...]:
+        return (find_limit(self.usage, self.policy, call.span_id),) if self._has_limits else ()
+
+    def _told(self, agent: str, found: Iterable[Verdict | None]) -> tuple[Verdict, ...]:
+        return tuple(verdict for verdict in found if verdict is not None and self._opens(agent, verdict))
 
     def _opens(self, agent: str, verdict: Verdict) -> bool:
         """Keep the verdict; it is told when nothing of its pattern is open yet, or when it became graver."""
@@ -179,12 +268,14 @@ class RunState:
     def _resolve(self, agent: str) -> tuple[Pattern, ...]:
         if not self._open:
             return ()
-        over = tuple(pattern for pattern, (owner, _) in self._open.items() if owner == agent)
+        over = tuple(pattern for pattern, (owner, _) in self._open.items() if owner == agent and pattern not in _LASTING)
         for pattern in over:
             del self._open[pattern]
         return over
 
-    def _standing(self) -> Verdict | None:
+    @property
+    def standing(self) -> Verdict | None:
+        """The gravest verdict that is open."""
         if not self._open:
             return None
         return max((verdict for _, verdict in self._open.values()), key=lambda v: _GRAVITY.index(v.action), default=None)

@@ -68,7 +68,7 @@ def _alerts(columns: Columns) -> list[Alert]:
             verdict=Verdict(
                 pattern=Pattern(row["pattern"]),
                 action=Action(row["action"]),
-                stop_reason=StopReason(row["stop_reason"]),
+                stop_reason=StopReason(row["stop_reason"]) if row["stop_reason"] else None,
                 severity=row["severity"],
                 message=row["message"],
                 evidence=orjson.loads(row["evidence"]),

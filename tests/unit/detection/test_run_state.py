@@ -96,7 +96,8 @@ def test_reading_the_same_file_after_each_edit_is_no_repeat() -> None:
 def test_two_calls_in_turn_without_news_are_a_loop() -> None:
     outcomes = run(*["search:a=none", "search:b=none"] * 4)
     assert progress(outcomes) == "+-------"
-    assert alarms(outcomes, HARD) == [4]
+    assert alarms(outcomes, Pattern.CYCLE) == [5]
+    assert alarms(outcomes, HARD) == []
     assert alarms(outcomes, FLAT) == [4, 5]
 
 
@@ -133,7 +134,7 @@ def test_a_write_that_failed_for_a_moment_and_then_went_through_is_progress() ->
 
 def test_a_write_that_was_corrected_after_its_failure_is_progress() -> None:
     outcomes = run("send_email:ann=ok", "send_email:bob!invalid value", "send_email:bob=ok", "send_email:bob=ok")
-    assert progress(outcomes) == "+-+-"
+    assert progress(outcomes) == "+?+-"
     assert alarms(outcomes, HARD) == [3]
 
 
@@ -145,7 +146,8 @@ def test_transient_failures_are_tolerated_up_to_five_and_then_all_count() -> Non
     assert progress(outcomes) == "?????-----"
     assert [outcome.repeats for outcome in outcomes] == [1, 1, 1, 1, 1, 6, 7, 8, 9, 10]
     assert [outcome.flat_steps for outcome in outcomes] == [0, 0, 0, 0, 0, 1, 2, 3, 4, 5]
-    assert alarms(outcomes, HARD) == [5]
+    assert alarms(outcomes, HARD) == []
+    assert alarms(outcomes, Pattern.RETRY_STORM) == [5]
     assert alarms(outcomes, FLAT) == [8, 9]
 
 
@@ -168,15 +170,17 @@ def test_a_success_that_says_429_inside_is_tolerated_like_a_failure() -> None:
 
 
 def test_how_many_failures_are_tolerated_is_policy() -> None:
-    assert progress(run(*["search:a!timeout"] * 3, policy=Policy(transient_tolerance=0))) == "---"
+    assert progress(run(*["search:a!timeout"] * 3, policy=Policy(transient_tolerance=0))) == "?--"
     assert progress(run(*["search:a!timeout"] * 3, policy=Policy(transient_tolerance=2))) == "??-"
 
 
 def test_permanent_failures_count_at_once() -> None:
     outcomes = run(*["get_order:1!404 not found"] * 3)
-    assert progress(outcomes) == "---"
-    assert verdicts(outcomes) == [(2, "hard_loop stop")]
-    assert outcomes[2].verdicts[0].message == "get_order was called 3 times with the same arguments and failed each time"
+    assert progress(outcomes) == "?--"
+    assert verdicts(outcomes) == [(1, "retry_storm nudge"), (2, "retry_storm stop")]
+    nudge, stop = outcomes[1].verdicts[0], outcomes[2].verdicts[0]
+    assert (nudge.stop_reason, stop.stop_reason) == (None, StopReason.RETRY_STORM)
+    assert stop.message == "get_order was called 3 times and failed each time"
 
 
 # What is not known.
@@ -288,7 +292,7 @@ def test_thresholds_are_policy() -> None:
 
 def test_a_changed_result_of_the_same_call_moves_from_fifty_new_characters() -> None:
     background = " ".join(f"word{number}" for number in range(100))
-    for size, expected in ((50, "+-"), (51, "++")):
+    for size, expected in ((50, "+?"), (51, "++")):
         assert progress(run(f"search:a={background}", f"search:a={background} {'x' * size}")) == expected
 
 

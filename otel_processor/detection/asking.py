@@ -1,0 +1,139 @@
+"""What a tool was asked, reduced to what near repeats are told by: its words, and its numbers apart from them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from otel_processor.detection.masking import mask_volatile
+from otel_processor.detection.signature import VOLATILE_KEYS
+
+LOOKED_AT_CHARS = 1_500
+"""Of the arguments' values; where they are longer, their beginnings tell what was asked."""
+
+CONTENT_CHARS = 64
+"""Characters from which a text that is written is content."""
+
+_DEPTH = 6
+_WORD = re.compile(r"[^\W_]+")
+_NO_SPACES = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+_STOP_WORDS = frozenset(
+    "a an the of for to in on at by with and or is are was were be do does how what which who where when why can i "
+    "el la los las un una unos unas de del en con por para y o que es son como cual donde cuando se lo al".split()
+)
+
+
+class Asked(NamedTuple):
+    """The values of a call's arguments as words."""
+
+    text: str
+    """Masked, its letters and digits as they are."""
+    words: frozenset[str]
+    """Content words in lower case, without plural endings; pairs of characters where a script has no spaces."""
+    numbers: frozenset[str]
+    """Words with digits in them: another number asks for another thing."""
+
+
+NOTHING_ASKED = Asked("", frozenset(), frozenset())
+
+
+def argument_text(arguments: Any) -> str:
+    """Return the values of arguments, without their names, as a text of bounded length."""
+    if isinstance(arguments, str):
+        return arguments[:LOOKED_AT_CHARS]
+    parts: list[str] = []
+    _collect(arguments, parts, _DEPTH)
+    return " ".join(parts)[:LOOKED_AT_CHARS]
+
+
+def _collect(value: Any, parts: list[str], depth: int) -> None:
+    if isinstance(value, str):
+        parts.append(value[:LOOKED_AT_CHARS])
+    elif isinstance(value, Mapping):
+        if depth:
+            for key, inner in value.items():
+                if key not in VOLATILE_KEYS:
+                    _collect(inner, parts, depth - 1)
+    elif isinstance(value, list | tuple):
+        if depth:
+            for inner in value[:64]:
+                _collect(inner, parts, depth - 1)
+    elif value is not None:
+        parts.append(str(value))
+
+
+@lru_cache(maxsize=512)
+def asked(text: str) -> Asked:
+    """Take a text of argument values apart; remembered, since a call is compared with several that follow it."""
+    masked = mask_volatile(text)
+    words: set[str] = set()
+    numbers: set[str] = set()
+    for found in _WORD.findall(masked.lower()):
+        if found.isascii() and found.isalpha():
+            if found not in _STOP_WORDS:
+                words.add(found[:-1] if len(found) > 3 and found[-1] == "s" and found[-2] != "s" else found)
+        elif _NO_SPACES.search(found):
+            words.update(found[at : at + 2] for at in range(max(len(found) - 1, 1)))
+        elif any(map(str.isdigit, found)):
+            numbers.add(found)
+        elif found not in _STOP_WORDS:
+            words.add(found[:-1] if len(found) > 3 and found[-1] == "s" else found)
+    return Asked(masked, frozenset(words), frozenset(numbers))
+
+
+def is_near(one: Asked, other: Asked, similarity: float) -> bool:
+    """Return whether two calls ask nearly the same: nothing but noise, a word more or a path written otherwise differs.
+
+    Another number, or a number more, asks for something else.
+
+    Args:
+        one: what the one asked.
+        other: what the other asked.
+        similarity: share of the words of the shorter that the longer must have.
+    """
+    if one.text == other.text:
+        return True
+    if one.numbers != other.numbers:
+        return False
+    shorter, longer = sorted((one.words, other.words), key=len)
+    common = len(shorter & longer)
+    return len(shorter) > 1 and common >= similarity * len(shorter) and 2 * common >= len(longer)
+
+
+def is_reworded(one: Asked, other: Asked) -> bool:
+    """Return whether two short texts ask the same in other words: the shorter's are the longer's too, all but one of five.
+
+    A word in another's place asks for another thing, as a list of countries does that are looked up one by one.
+    """
+    shorter, longer = sorted((one.words, other.words), key=len)
+    missing = len(shorter - longer)
+    return len(shorter) > 1 and (missing == 0 or (5 * missing <= len(shorter) and len(shorter) < len(longer)))
+
+
+def long_content(arguments: Any) -> int | None:
+    """Return a hash of the longest text among the arguments, if it is long enough to be content and no name or place."""
+    if type(arguments) is not dict:
+        return None
+    longest = max((value for value in arguments.values() if type(value) is str), key=len, default="")
+    return hash(longest) if len(longest) >= CONTENT_CHARS else None
+
+
+def asks_question(tool: str, arguments: Any) -> bool:
+    """Return whether a call looks something up by a question: its tool's name or its argument's says so."""
+    if type(arguments) is dict and not _QUESTIONS.isdisjoint(arguments):
+        return True
+    return _names_search(tool)
+
+
+@lru_cache(maxsize=1_024)
+def _names_search(tool: str) -> bool:
+    return _SEARCHES.search(tool[:200]) is not None
+
+
+_QUESTIONS = frozenset(
+    "q query queries question search searchQuery search_query search_term searchTerm keyword keywords key_words term terms "
+    "consulta pregunta busqueda búsqueda texto recherche suche frage pergunta".split()
+)
+_SEARCHES = re.compile("search|find|look_?up|query|retriev|rag_|ask|busca|buscar|recherch|such|procur", re.IGNORECASE)

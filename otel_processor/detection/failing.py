@@ -1,0 +1,129 @@
+"""Failures of one tool in a row, and what they say: a program that is rewritten fails with other words for the same reason."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from otel_processor.detection.bounded import RecentMap
+from otel_processor.model import Call, ErrorClass
+
+_TOOLS = 64
+_REMEMBERED = 8
+_SHORT_CHARS, _LINE_CHARS = 600, 300
+_MARKUP = re.compile(r"</?[a-z_]{1,30}>")
+
+_WORD = re.compile(r"[^\W\d]\w*")
+_TRACEBACK = re.compile(r"^\s*(?:Traceback|File \"|at |\^|~)")
+_EXCEPTION = re.compile(r"^\s*(?:[\w.]*(?:Error|Exception|Warning|NotFound|Refused|Exit|Interrupt|panic))\b")
+_COMMON = frozenset(
+    "the a an of in is are was not no to for error failed failure exception traceback file line module with and or".split()
+)
+
+
+class Said(NamedTuple):
+    """What a failure says."""
+
+    kind: str
+    """The exception's name without its module, in lower case; empty where none is named."""
+    words: frozenset[str]
+
+
+def what_it_says(text: str) -> Said:
+    """Return the gist of an error text: of a traceback its last line, of a short text all of it, else its end.
+
+    Numbers do not count: a line number moves with every rewrite.
+    """
+    plain = _MARKUP.sub(" ", text[-4_000:])
+    lines = [line for line in plain.splitlines() if line.strip()]
+    named = next((line for line in reversed(lines) if _EXCEPTION.match(line)), None)
+    # The beginning of a long output is a banner; how it went stands at its end.
+    gist = (named or " ".join((plain if len(text) <= _SHORT_CHARS else plain[-_LINE_CHARS:]).split()))[:_SHORT_CHARS]
+    words = [word.lower() for word in _WORD.findall(gist)]
+    found = _EXCEPTION.match(gist)
+    kind = found.group().strip().rpartition(".")[2].lower() if found else ""
+    return Said(kind, frozenset(word for word in words if word not in _COMMON))
+
+
+def what_failed(call: Call) -> Said | None:
+    """Return what a call's failure says, or None where it worked."""
+    reading = call.reading
+    if not reading.is_error and call.error_class is None:
+        return None
+    return what_it_says(reading.result if isinstance(reading.result, str) else reading.error_message or str(reading.result or ""))
+
+
+def says_the_same(one: Said, other: Said) -> bool:
+    """Return whether two failures have the same reason as far as their words tell."""
+    if one == other:
+        return True
+    shorter = min(len(one.words), len(other.words))
+    if not shorter:
+        return False
+    common = len(one.words & other.words)
+    if one.kind and one.kind == other.kind:
+        return 2 * common >= shorter and common >= min(2, shorter)
+    return 5 * common >= 3 * shorter and common >= 2
+
+
+class Failure(NamedTuple):
+    """One failed call."""
+
+    step: int
+    span_id: str
+    signature: str | None
+    error_class: ErrorClass | None
+    said: Said
+    start_ns: int
+    end_ns: int
+
+
+class FailureStreak(NamedTuple):
+    """A tool's failures since it last worked."""
+
+    times: int = 0
+    attempts: int = 0
+    """Counted over all layers: what a client or a gateway tried again by itself too."""
+    latest: tuple[Failure, ...] = ()
+    """The last few."""
+
+
+NO_FAILURES = FailureStreak()
+
+
+class Failures:
+    """The failures of an agent's tools; bounded, owned by its `AgentState`."""
+
+    __slots__ = ("_by_tool",)
+
+    def __init__(self) -> None:
+        self._by_tool: RecentMap[str, FailureStreak] = RecentMap(_TOOLS)
+
+    def copy(self) -> Failures:
+        """Return failures of its own, the same."""
+        twin = Failures()
+        # A streak is replaced, never changed.
+        twin._by_tool = self._by_tool.copy()
+        return twin
+
+    def of(self, tool: str) -> FailureStreak:
+        """Return a tool's failures since it last worked."""
+        return self._by_tool.peek(tool) or NO_FAILURES
+
+    def worked(self, tool: str) -> None:
+        """A tool worked: what it failed at before is over."""
+        self._by_tool.pop(tool)
+
+    def others_changed(self, tool: str) -> None:
+        """A call of this tool changed something: what other tools failed at before may work now."""
+        own = self._by_tool.peek(tool)
+        self._by_tool.clear()
+        if own is not None:
+            self._by_tool.put(tool, own)
+
+    def failed(self, tool: str, failure: Failure, attempts: int) -> FailureStreak:
+        """Take in a failure and return the streak."""
+        known = self.of(tool)
+        streak = FailureStreak(known.times + 1, known.attempts + attempts, (*known.latest, failure)[-_REMEMBERED:])
+        self._by_tool.put(tool, streak)
+        return streak

@@ -1,0 +1,65 @@
+"""semantic_loop by what is asked: the same question in other words, and no new hits."""
+
+from __future__ import annotations
+
+from otel_processor.detection.asking import is_reworded
+from otel_processor.detection.trail import Past, Trail
+from otel_processor.model import Action, Pattern, StopReason, Verdict
+from otel_processor.policy import Policy
+
+_LONGEST_QUESTION_WORDS = 40
+_LOOKED_BACK = 8
+
+
+def asks_again(latest: Past, trail: Trail) -> bool:
+    """Return whether a tool was asked nearly the same before."""
+    if not latest.is_question or not 2 <= len(latest.asked.words) <= _LONGEST_QUESTION_WORDS:
+        return False
+    return any(past.arguments and is_reworded(latest.asked, past.asked) for past in trail.of_tool(latest.tool, _LOOKED_BACK))
+
+
+def find_reworded(latest: Past, trail: Trail, policy: Policy) -> Verdict | None:
+    """Return a verdict when enough of a tool's last calls ask the same in other words without new hits.
+
+    Where results are not recorded, all calls of the window must be rewordings.
+
+    Args:
+        latest: the call, which brought nothing new as far as is known.
+        trail: the calls before it.
+        policy: holds the window and the number.
+    """
+    if latest.progress is True or latest.news is True or not latest.is_question:
+        return None
+    if not 2 <= len(latest.asked.words) <= _LONGEST_QUESTION_WORDS:
+        return None
+    window = [past for past in trail.of_tool(latest.tool, policy.semantic_window - 1) if past.arguments]
+    alike = [latest]
+    for past in window:
+        if past.news is not True and any(is_reworded(past.asked, other.asked) for other in alike):
+            alike.append(past)
+    first = next((past for past in window if past.news is True and any(is_reworded(past.asked, o.asked) for o in alike)), None)
+    if first is not None:
+        alike.append(first)
+    needed = policy.semantic_repeats if latest.news is False else policy.semantic_window
+    if len(alike) < needed or len({past.signature for past in alike}) < 3:
+        return None
+    alike.sort(key=lambda past: past.step)
+    if 2 * len(alike) < latest.step - alike[0].step + 1:
+        # Most of what happened in between was something else.
+        return None
+    what_came = "no new hits" if latest.news is False else "no end (its results are not recorded)"
+    return Verdict(
+        pattern=Pattern.SEMANTIC_LOOP,
+        action=Action.STOP,
+        stop_reason=StopReason.SEMANTIC,
+        severity="critical",
+        message=f"{latest.tool} was asked the same in other words {len(alike)} times with {what_came}",
+        evidence={
+            "tool": latest.tool,
+            "repeats": len(alike),
+            "limit": needed,
+            "asked": [past.arguments[:120] for past in alike],
+            "steps": [past.step for past in alike],
+            "span_ids": [past.span_id for past in alike],
+        },
+    )
