@@ -36,8 +36,9 @@ _BY_TYPE: Final = {
     "AgentTimeoutError": StopReason.TIMEOUT,
     "WorkflowTimeoutError": StopReason.TIMEOUT,
     "DeadlineExceeded": StopReason.TIMEOUT,
-    # Somebody outside ended it: asyncio, Ctrl-C, a stream that nobody reads on, .NET, JavaScript, LlamaIndex, Pydantic AI.
+    # Somebody outside ended it: asyncio, Trio, Ctrl-C, a stream that nobody reads on, .NET, JavaScript, LlamaIndex, Pydantic AI.
     "CancelledError": StopReason.CANCELLED,
+    "Cancelled": StopReason.CANCELLED,
     "KeyboardInterrupt": StopReason.CANCELLED,
     "GeneratorExit": StopReason.CANCELLED,
     "TaskCanceledException": StopReason.CANCELLED,

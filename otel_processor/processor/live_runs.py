@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from otel_processor.detection.bounded import RecentMap
 from otel_processor.dialects import read_span
 from otel_processor.model import NOTHING, Reading, Role
+from otel_processor.processor.cancelled import handled_now
 from otel_processor.processor.sdk_span import SpanView, raw_attributes
 from otel_processor.runs.ending import Ending
 from otel_processor.runs.policies import Policies
@@ -59,6 +60,8 @@ class OpenSpan:
     parent: OpenSpan | None
     has_parent: bool
     """It has a parent, be it in another process."""
+    handled: int = 0
+    """The exception that was being handled when it began."""
     read_at: int = -1
     reading: Reading = NOTHING
     inside: list[EndedCall] | None = None
@@ -141,7 +144,7 @@ class LiveRuns:
         above = span.parent
         with self.lock:
             parent = self._spans.peek(above.span_id) if above is not None else None
-            known = OpenSpan(span, raw_attributes(span), parent, above is not None)
+            known = OpenSpan(span, raw_attributes(span), parent, above is not None, handled_now())
             self._spans.put(span.context.span_id, known)
         return known
 

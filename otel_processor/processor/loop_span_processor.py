@@ -17,6 +17,7 @@ from otel_processor.model import NOTHING, Alert, Call, CallOutcome, Reading, Res
 from otel_processor.policy import Policy
 from otel_processor.policy_file import policy_of
 from otel_processor.processor.border import never_raise
+from otel_processor.processor.cancelled import record_cancellation
 from otel_processor.processor.live_runs import EndedCall, LiveRun, LiveRuns, OpenSpan, surroundings_of
 from otel_processor.processor.sdk_span import SDK_CALLS_ON_ENDING, SpanView, value_length_limit, write_event, write_tags
 from otel_processor.runs.ending import Seen
@@ -94,6 +95,8 @@ class LoopSpanProcessor(SpanProcessor):
             return
         known = self._live.end(span)
         reading = known.read_at_end()
+        if not reading.role.is_call and record_cancellation(span, known.handled):
+            reading = known.read_at_end()
         if reading.role.is_call:
             self._finish_call(known, span, reading)
         elif reading.role is Role.OTHER:

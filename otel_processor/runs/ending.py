@@ -117,7 +117,7 @@ class Ending:
     @property
     def failed(self) -> bool:
         """Whether the run ended with a failure, whatever that is called."""
-        return any(top.failed for top in self._final())
+        return any(top.failed or top.stop is not None for top in self._final())
 
     def _final(self) -> list[_Top]:
         """Return the root that closed the run, and roots and agents after whose end nothing was called."""
