@@ -23,13 +23,13 @@ class Folding:
     def __init__(self, memory: Memory) -> None:
         self._memory = memory
 
-    def choose_policies(self, trace_ids: Iterable[str], delta: Delta) -> None:
-        """Let the runs of these traces go by the policies for their types of tasks; those that went by another are stale."""
+    def begin(self, trace_ids: Iterable[str], delta: Delta) -> None:
+        """Let what is known by now of the runs of these traces hold for all of their calls; those counted otherwise are stale."""
         for trace_id in trace_ids:
             trace = self._memory.find(trace_id)
             for run_id in trace.run_ids if trace is not None else ():
                 run = self._memory.run(run_id)
-                if not run.go_by(self._memory.policies):
+                if not run.go_by(self._memory.policies) or not run.lent_rightly(self._memory.has_agent):
                     delta.stale_traces |= run.trace_ids | {trace_id}
 
     def fold(self, entries: Iterable[Entry], told_in: Iterable[str], delta: Delta) -> None:
@@ -106,6 +106,8 @@ class Folding:
         agent = item.reading.agent or trace.tree.agent_of(entry.node) or ""
         if not agent:
             trace.tree.note_unnamed(entry.node, run.tracker.run_id)
+            if not trace.has_agent:
+                agent = run.lend_agent(span.trace_id)
         call = make_call(
             item.reading,
             trace_id=span.trace_id,

@@ -96,7 +96,7 @@ class Ledger:
         told_in: dict[str, None] = {}
         for trace_id in sorted(touched, key=self._when_decided):
             self._decide_run(trace_id, told_in, pending, delta)
-        self._folding.choose_policies(touched, delta)
+        self._folding.begin(touched, delta)
         self._folding.fold(sorted(pending, key=lambda entry: entry.item.order), told_in, delta)
         self._check_names(delta)
         self._summing.summarise(touched, delta)
