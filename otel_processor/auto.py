@@ -34,4 +34,6 @@ def add_loop_processor() -> None:
     exporter = next((e for e in living_exporters() if isinstance(e, DuckDBSpanExporterFromEnvironment)), None)
     provider = trace.get_tracer_provider()
     if exporter is not None and isinstance(provider, TracerProvider):
-        provider.add_span_processor(LoopSpanProcessor(on_alert=exporter.tell, on_reading=exporter.remember))
+        provider.add_span_processor(
+            LoopSpanProcessor(on_alert=exporter.tell, on_reading=exporter.remember, earlier=exporter.earlier)
+        )

@@ -12,6 +12,7 @@ from otel_processor.detection.bounded import RecentMap
 from otel_processor.dialects import read_span
 from otel_processor.model import NOTHING, Reading, Role
 from otel_processor.processor.cancelled import handled_now
+from otel_processor.processor.recalling import WAIT_SECONDS, Earlier, Recall
 from otel_processor.processor.sdk_span import SpanView, raw_attributes
 from otel_processor.runs.ending import Ending
 from otel_processor.runs.policies import Policies
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
     from opentelemetry.sdk.trace import Span
 
+    from otel_processor.model import Alert
     from otel_processor.policy import Policy
 
 OPEN_SPANS = 50_000
@@ -93,6 +95,8 @@ class Surroundings(NamedTuple):
     task: str | None
     """Declared, else the outermost agent or workflow, else the root span's name."""
     task_type: str | None
+    outermost: str
+    """The outermost agent that is named; empty when none is."""
 
 
 def surroundings_of(known: OpenSpan) -> Surroundings:
@@ -114,7 +118,7 @@ def surroundings_of(known: OpenSpan) -> Surroundings:
                 agent = agent or reading.agent
                 outermost = reading.agent
         current = current.parent
-    return Surroundings(run_id, agent or "", declared_task or outermost or agent or root_name, task_type)
+    return Surroundings(run_id, agent or "", declared_task or outermost or agent or root_name, task_type, outermost or "")
 
 
 @dataclass(slots=True)
@@ -126,12 +130,16 @@ class LiveRun:
     by_call_id: RecentMap[tuple[str | None, str], EndedCall] = field(default_factory=lambda: RecentMap(_CALL_IDS))
     ending: Ending = field(default_factory=Ending)
     last_ns: int = 0
+    recall: Recall | None = None
+    """It may be older than this process, and it is not known yet how it stood."""
 
 
 class LiveRuns:
     """Open spans and runs of one process. `lock` guards everything in it; both are bounded."""
 
-    def __init__(self, policy: Policy) -> None:
+    def __init__(self, policy: Policy, earlier: Earlier | None = None) -> None:
+        self._earlier = earlier
+        self._looked_back = False
         self._policies = Policies(policy)
         self.lock = threading.Lock()
         self._spans: RecentMap[int, OpenSpan] = RecentMap(OPEN_SPANS)
@@ -139,9 +147,17 @@ class LiveRuns:
         self._conversations: RecentMap[tuple[str, str], str] = RecentMap(LIVE_RUNS)
         _all.add(self)
 
-    def begin(self, span: Span) -> OpenSpan:
-        """Remember a span that starts."""
+    def begin(self, span: Span, *, declared: bool = False) -> OpenSpan:
+        """Remember a span that starts.
+
+        Args:
+            span: the span.
+            declared: the user said which run it belongs to.
+        """
         above = span.parent
+        if self._earlier is not None and (declared or (above is not None and above.is_remote)):
+            # It may be asked for when the first call ends.
+            self._earlier.start()
         with self.lock:
             parent = self._spans.peek(above.span_id) if above is not None else None
             known = OpenSpan(span, raw_attributes(span), parent, above is not None, handled_now())
@@ -184,11 +200,37 @@ class LiveRuns:
         That is the declared one, else its trace's; the conversation's where the call is a trace of its own.
         """
         run_id = around.declared_run_id or trace_id
+        # What began here has its first span here.
+        may_be_older = around.declared_run_id is not None or (known.has_parent and known.parent is None)
         if not known.has_parent and around.declared_run_id is None:
             conversation = known.read().conversation_id
             if conversation:
                 run_id = self._conversation_run(known, trace_id, conversation)
-        return self._run(run_id, around.task_type)
+                may_be_older = run_id != trace_id
+        return self._run(run_id, around.task_type, may_be_older=may_be_older)
+
+    def look_back(self, known: OpenSpan) -> None:
+        """Find out, once and without the lock, which conversations this process may go on with."""
+        if self._earlier is None or self._looked_back or known.has_parent or not known.read().conversation_id:
+            return
+        self._looked_back = True
+        self._earlier.look(WAIT_SECONDS)
+
+    def recollect(self, run: LiveRun, around: Surroundings) -> tuple[Alert, ...]:
+        """Let a run that is older than this process go on from where it stood; return alerts that were not told for want of that.
+
+        The first time it waits for that a moment, without the lock.
+        """
+        recall = run.recall
+        if recall is None:
+            return ()
+        recall.wait()
+        with self.lock:
+            if run.recall is None or not recall.is_due:
+                return ()
+            run.recall = None
+            run.tracker, alerts = recall.resumed(run.tracker, around.outermost)
+            return alerts
 
     def existing_run(self, run_id: str) -> LiveRun | None:
         """Return a run that has had calls."""
@@ -203,16 +245,25 @@ class LiveRuns:
         key = (str(resource.attributes.get("service.name", "")) if resource is not None else "", conversation)
         run_id = self._conversations.get(key)
         run = self._runs.get(run_id) if run_id is not None else None
+        if run_id is None and self._earlier is not None:
+            start_ns = known.span.start_time or 0
+            run_id = self._earlier.run_of_conversation(*key, start_ns)
+            if run_id is not None:
+                self._conversations.put(key, run_id)
+                return run_id
         idle_ns = int(self._policies.of(None).run_idle_timeout_seconds * 1e9)
         if run_id is None or run is None or (known.span.start_time or 0) - run.last_ns > idle_ns:
             run_id = trace_id
             self._conversations.put(key, run_id)
         return run_id
 
-    def _run(self, run_id: str, task_type: str | None) -> LiveRun:
+    def _run(self, run_id: str, task_type: str | None, *, may_be_older: bool) -> LiveRun:
         run = self._runs.get(run_id)
         if run is None:
             run = LiveRun(RunTracker(run_id, self._policies.of(task_type)))
+            answer = self._earlier.recall(run_id) if may_be_older and self._earlier is not None else None
+            if answer is not None:
+                run.recall = Recall(answer)
             self._runs.put(run_id, run)
         return run
 

@@ -18,7 +18,8 @@ from otel_processor.policy import Policy
 from otel_processor.policy_file import policy_of
 from otel_processor.processor.border import never_raise
 from otel_processor.processor.cancelled import record_cancellation
-from otel_processor.processor.live_runs import EndedCall, LiveRun, LiveRuns, OpenSpan, surroundings_of
+from otel_processor.processor.live_runs import EndedCall, LiveRun, LiveRuns, OpenSpan, Surroundings, surroundings_of
+from otel_processor.processor.recalling import Earlier
 from otel_processor.processor.sdk_span import SDK_CALLS_ON_ENDING, SpanView, value_length_limit, write_event, write_tags
 from otel_processor.runs.ending import Seen
 from otel_processor.runs.limits import without_cut_values
@@ -44,6 +45,7 @@ class LoopSpanProcessor(SpanProcessor):
         *,
         on_alert: Callable[[Alert], None] | None = None,
         on_reading: Callable[[str, str, Reading], None] | None = None,
+        earlier: Earlier | None = None,
     ) -> None:
         """Set up the processor.
 
@@ -52,9 +54,10 @@ class LoopSpanProcessor(SpanProcessor):
             on_alert: called at once with each alert, on the thread of the span that caused it; must not block.
             on_reading: called with (trace id, span id, reading) of spans that say something, so that an exporter in the
                 same process need not read them again.
+            earlier: knows how runs stood that this process goes on with; without it they begin anew in the tags.
         """
         self._policy = policy_of(policy)
-        self._live = LiveRuns(self._policy)
+        self._live = LiveRuns(self._policy, earlier)
         self._on_alert = on_alert
         self._on_reading = on_reading
         self._closed = False
@@ -71,7 +74,7 @@ class LoopSpanProcessor(SpanProcessor):
                 value = declared.get(key)
                 if isinstance(value, str) and value:
                     span.set_attribute(key, value)
-        self._live.begin(span)
+        self._live.begin(span, declared=names.LOOP_RUN_ID in declared)
 
     def _on_ending(self, span: Span) -> None:
         self._finish(span)
@@ -111,13 +114,15 @@ class LoopSpanProcessor(SpanProcessor):
             self._finish_root(known, span)
 
     def _finish_call(self, known: OpenSpan, span: ReadableSpan, reading: Reading) -> None:
+        around = surroundings_of(known)
+        reading = _with_inherited(span, reading, around)
         trace_id, span_id = self._hand_on(span, reading)
         limit = value_length_limit(span)
         was_cut = False
         if limit is not None:
             reading, was_cut = without_cut_values(reading, known.attributes, limit)
-        around = surroundings_of(known)
         start_ns, end_ns = span.start_time or 0, span.end_time or 0
+        self._live.look_back(known)
         ended = EndedCall(reading.role, reading.tool, reading.call_id, start_ns, end_ns)
         with self._live.lock:
             run = self._live.run_of(known, around, trace_id)
@@ -138,7 +143,11 @@ class LoopSpanProcessor(SpanProcessor):
             result_was_cut=was_cut,
             examined=self._examine,
         )
+        for alert in self._live.recollect(run, around):
+            self._tell(alert)
         with self._live.lock:
+            if run.recall is not None:
+                run.recall.note(call, around.task)
             run.last_ns = max(run.last_ns, end_ns)
             run.ending.add(Seen(reading, start_ns, (end_ns, span_id), not known.has_parent, failed=False))
             outcome, alerts, _ = run.tracker.observe(call, task=around.task)
@@ -207,6 +216,20 @@ class LoopSpanProcessor(SpanProcessor):
             with self._live.lock:
                 self._examined.put(raw, evidence)
         return evidence
+
+
+def _with_inherited(span: ReadableSpan, reading: Reading, around: Surroundings) -> Reading:
+    """Write on a call what was declared above it: the span that declared it arrives later, or never if it is killed."""
+    tags: dict[str, Any] = {}
+    found: dict[str, Any] = {}
+    if around.declared_run_id is not None and reading.run_id is None:
+        tags |= {names.LOOP_RUN_ID: around.declared_run_id, names.LOOP_RUN_DECLARED: True}
+        found["run_id"] = around.declared_run_id
+    if around.task_type is not None and reading.task_type is None:
+        tags[names.LOOP_TASK_TYPE] = found["task_type"] = around.task_type
+    if not found or not write_tags(span, tags):
+        return reading
+    return Reading.of(reading.__dict__ | found)
 
 
 def _tags(run: LiveRun, call: Call, outcome: CallOutcome) -> dict[str, Any]:

@@ -92,7 +92,8 @@ class Judge:
 
     def open_patterns(self, run_id: str) -> tuple[Pattern, ...]:
         """Return the patterns of a run's alerts that are open as far as the ledger remembers."""
-        return self._ledger.open_patterns(run_id)
+        tracker = self._ledger.tracker_of(run_id)
+        return tracker.open_alerts if tracker is not None else ()
 
     def write(self, connection: duckdb.DuckDBPyConnection, trace_ids: set[str], run_ids: set[str], delta: Delta) -> None:
         """Replace the rows of these traces and runs."""

@@ -55,10 +55,30 @@ def span_counts(connection: duckdb.DuckDBPyConnection, trace_ids: Iterable[str])
 
 def stored_columns(connection: duckdb.DuckDBPyConnection, trace_ids: Iterable[str]) -> Columns:
     """Return all stored spans of these traces."""
-    cursor = connection.execute(recording_statement("spans_of_traces"), {"trace_ids": as_list(trace_ids)})
-    names = [column[0] for column in cursor.description]
+    return _columns(connection.execute(recording_statement("spans_of_traces"), {"trace_ids": as_list(trace_ids)}))
+
+
+def latest_columns(connection: duckdb.DuckDBPyConnection, trace_ids: Iterable[str], *, before_ns: int, at_most: int) -> Columns:
+    """Return the latest stored spans of these traces that ended before a moment."""
+    asked = {"trace_ids": as_list(trace_ids), "before_ns": before_ns, "at_most": at_most}
+    return _columns(connection.execute(recording_statement("latest_spans_of_traces"), asked))
+
+
+def _columns(cursor: duckdb.DuckDBPyConnection) -> Columns:
+    names = [column[0] for column in cursor.description or ()]
     rows = cursor.fetchall()
     return {name: [row[index] for row in rows] for index, name in enumerate(names)}
+
+
+def lately_seen_runs(
+    connection: duckdb.DuckDBPyConnection, *, since_us: int, at_most: int
+) -> list[tuple[str, str | None, int, int, str | None]]:
+    """Return runs that were seen since a microsecond, the latest first.
+
+    Returns:
+        for each its id, service, beginning and end in nanoseconds, and the conversation that it is a stretch of.
+    """
+    return connection.execute(recording_statement("lately_seen_runs"), {"since_us": since_us, "at_most": at_most}).fetchall()
 
 
 def stored_evidence(connection: duckdb.DuckDBPyConnection, trace_ids: Iterable[str]) -> dict[tuple[str, str], KeptEvidence]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from otel_processor.model import Pattern, Role, Told
+from otel_processor.model import Role, Told
 from otel_processor.policy import Policy
 from otel_processor.runs.conversations import ConversationLookup, Conversations
 from otel_processor.runs.entry import Entry
@@ -17,6 +17,7 @@ from otel_processor.runs.summing import Summing
 from otel_processor.runs.telling import made_here, told_of
 from otel_processor.runs.tellings import Telling
 from otel_processor.runs.trace_tree import Loose, Node
+from otel_processor.runs.tracker import RunTracker
 
 _WAITING = 256
 
@@ -42,10 +43,10 @@ class Ledger:
         """Return the traces with calls in a run as far as the ledger remembers."""
         return self._memory.traces_of(run_id)
 
-    def open_patterns(self, run_id: str) -> tuple[Pattern, ...]:
-        """Return the patterns of a run's alerts that are open as far as the ledger remembers."""
+    def tracker_of(self, run_id: str) -> RunTracker | None:
+        """Return how a run stands, or None where the ledger does not remember it."""
         run = self._memory.find_run(run_id)
-        return run.tracker.open_alerts if run is not None else ()
+        return run.tracker if run is not None else None
 
     def forget(self, trace_ids: Iterable[str], run_ids: Iterable[str] = ()) -> None:
         """Forget these traces and runs, and all that share a run or a trace with them, to take them in anew.
