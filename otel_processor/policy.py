@@ -63,7 +63,7 @@ class Policy:
     """Failures in a row of one tool that say the same, whatever was asked."""
 
     same_failures: int = 5
-    """Failures of one call with the same answer over the run, whatever was changed in between."""
+    """Failures of one tool for the same reason over the run, whatever was changed in between."""
 
     retry_attempts: int = 12
     """Attempts behind one tool's failures in a row, counted over all layers (agent, client, gateway)."""
@@ -75,7 +75,7 @@ class Policy:
     """Of those, as many must say again what was said before."""
 
     semantic_similarity: float = 0.7
-    """Share from 0 to 1 of a turn's word groups that an earlier turn had, from which it says the same again."""
+    """Share from 0 to 1 of a turn's content words that the window's earlier turns had, from which it says the same again."""
 
     no_progress_alert_steps: int = 4
     """Consecutive flat steps before somebody is told."""

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from otel_processor.detection.asking import argument_text, asks_question, long_content
 from otel_processor.detection.failing import Failure, Failures, FailureStreak, Said
-from otel_processor.detection.monologue import Monologue
 from otel_processor.detection.progress import Novelty
 from otel_processor.detection.repeats import RepeatCounter
 from otel_processor.detection.same_failure import SameFailure, SameFailures
 from otel_processor.detection.trail import Past, Trail
+from otel_processor.detection.turns import Turns
 from otel_processor.model import Call, Effect
 
 _REMEMBERED = 8
+_LEAVES_AS_IT_IS = frozenset({Effect.READ, Effect.POLL})
 
 
 class AgentState:
@@ -19,10 +20,11 @@ class AgentState:
 
     __slots__ = (
         "failures",
+        "flat_calls",
         "flat_spans",
         "flat_steps",
         "flat_tools",
-        "monologue",
+        "flat_until",
         "novelty",
         "repeats",
         "same_failures",
@@ -31,6 +33,7 @@ class AgentState:
         "step_moved",
         "streak",
         "trail",
+        "turns",
     )
 
     def __init__(self) -> None:
@@ -38,12 +41,14 @@ class AgentState:
         self.repeats = RepeatCounter()
         self.trail = Trail()
         self.failures = Failures()
-        self.monologue = Monologue()
+        self.turns = Turns()
         self.same_failures = SameFailures()
         self.step = 0
         self.step_moved = False
         self.step_counted = False
         self.streak = 0
+        self.flat_calls = 0
+        self.flat_until = 0
         self.flat_steps: list[int] = []
         self.flat_spans: list[str] = []
         self.flat_tools: list[str] = []
@@ -52,9 +57,10 @@ class AgentState:
         """Return counters of their own that stand at the same."""
         twin = AgentState()
         twin.novelty, twin.repeats, twin.trail = self.novelty.copy(), self.repeats.copy(), self.trail.copy()
-        twin.monologue = self.monologue.copy()
+        twin.turns = self.turns.copy()
         twin.failures, twin.same_failures = self.failures.copy(), self.same_failures.copy()
         twin.step, twin.step_moved, twin.step_counted, twin.streak = self.step, self.step_moved, self.step_counted, self.streak
+        twin.flat_calls, twin.flat_until = self.flat_calls, self.flat_until
         # These lists are replaced, never changed.
         twin.flat_steps, twin.flat_spans, twin.flat_tools = self.flat_steps, self.flat_spans, self.flat_tools
         return twin
@@ -72,6 +78,7 @@ class AgentState:
             fingerprint=call.evidence.fingerprint if call.evidence is not None else None,
             progress=None,
             news=None,
+            stirred=False,
             failed=reading.is_error or call.error_class is not None,
             content=long_content(reading.arguments) if call.effect is Effect.WRITE else None,
             is_question=call.effect is not Effect.WRITE and asks_question(reading.tool or "", reading.arguments),
@@ -80,32 +87,38 @@ class AgentState:
     def something_changed(self, call: Call) -> None:
         """Start counts anew: what came before a change says nothing of what comes after it.
 
-        A status that moves, or the next page, changes nothing for other calls.
+        What was read changes nothing for a call that was answered before, only for what an agent may try next; a status that
+        moves, or the next page, not even for that.
         """
-        if call.effect is Effect.POLL:
+        if call.effect in _LEAVES_AS_IT_IS:
             self.repeats.forget(call.signature)
-            return
-        self.repeats.something_changed()
-        self.trail.something_changed()
-        self.failures.others_changed(call.reading.tool or "")
+        else:
+            self.repeats.something_changed()
+        if call.effect is not Effect.POLL:
+            self.trail.something_changed()
+            self.failures.others_changed(call.reading.tool or "")
 
-    def take_failure(self, call: Call, said: Said | None, *, learned: bool) -> tuple[FailureStreak | None, SameFailure | None]:
+    def take_failure(
+        self, call: Call, said: Said | None, *, moved: bool, learned: bool
+    ) -> tuple[FailureStreak | None, SameFailure | None]:
         """Count a failure of a tool, or forget those before where it worked.
 
         Args:
             call: the tool call.
             said: what its failure says; None where it worked.
+            moved: it was progress.
             learned: its result brought something new.
         """
-        tool, failed = call.reading.tool or "", said is not None
-        same = self.same_failures.take_in(call, self.step, failed=failed)
+        tool = call.reading.tool or ""
         if said is None:
             self.failures.worked(tool)
             if learned and call.effect is not Effect.WRITE:
                 self.same_failures.learned()
+            elif moved or call.effect is Effect.READ:
+                self.same_failures.worked(tool)
             return None, None
         failure = Failure(self.step, call.span_id, call.signature, call.error_class, said, call.start_ns, call.end_ns)
-        return self.failures.failed(tool, failure, call.attempts), same
+        return self.failures.failed(tool, failure, call.attempts), self.same_failures.take_in(call, said, self.step)
 
     def follows_another(self, call: Call) -> bool:
         """Return whether the call before was another one."""
@@ -123,6 +136,10 @@ class AgentState:
 
     def note_flat(self, call: Call) -> None:
         """Count the current step as flat, once, unless another of its calls moved."""
+        # One after the other, not side by side: each could have learned from the one before.
+        if call.start_ns >= self.flat_until:
+            self.flat_calls += 1
+            self.flat_until = call.end_ns
         if self.step_moved:
             return
         if not self.step_counted:
@@ -134,6 +151,7 @@ class AgentState:
 
     def note_moved(self) -> None:
         """End the streak."""
+        self.turns.something_new()
         self.step_moved = True
-        self.streak = 0
+        self.streak = self.flat_calls = 0
         self.flat_steps, self.flat_spans, self.flat_tools = [], [], []

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from otel_processor.detection.masking import mask_volatile
 from otel_processor.detection.signature import VOLATILE_KEYS
+from otel_processor.detection.wording import word_set
 
 LOOKED_AT_CHARS = 1_500
 """Of the arguments' values; where they are longer, their beginnings tell what was asked."""
@@ -17,12 +18,8 @@ CONTENT_CHARS = 64
 """Characters from which a text that is written is content."""
 
 _DEPTH = 6
-_WORD = re.compile(r"[^\W_]+")
-_NO_SPACES = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
-_STOP_WORDS = frozenset(
-    "a an the of for to in on at by with and or is are was were be do does how what which who where when why can i "
-    "el la los las un una unos unas de del en con por para y o que es son como cual donde cuando se lo al".split()
-)
+_MEMBERS = 64
+_LONGEST_INTEGER_BITS = 8_192
 
 
 class Asked(NamedTuple):
@@ -31,7 +28,7 @@ class Asked(NamedTuple):
     text: str
     """Masked, its letters and digits as they are."""
     words: frozenset[str]
-    """Content words in lower case, without plural endings; pairs of characters where a script has no spaces."""
+    """Content words without their endings; pairs of characters where a script has no spaces."""
     numbers: frozenset[str]
     """Words with digits in them: another number asks for another thing."""
 
@@ -43,6 +40,11 @@ def argument_text(arguments: Any) -> str:
     """Return the values of arguments, without their names, as a text of bounded length."""
     if isinstance(arguments, str):
         return arguments[:LOOKED_AT_CHARS]
+    if type(arguments) is dict and len(arguments) <= _MEMBERS and VOLATILE_KEYS.isdisjoint(arguments):
+        # Most arguments are a few short values side by side.
+        values = list(arguments.values())
+        if all(type(value) is str for value in values):
+            return " ".join(values)[:LOOKED_AT_CHARS]
     parts: list[str] = []
     _collect(arguments, parts, _DEPTH)
     return " ".join(parts)[:LOOKED_AT_CHARS]
@@ -51,36 +53,27 @@ def argument_text(arguments: Any) -> str:
 def _collect(value: Any, parts: list[str], depth: int) -> None:
     if isinstance(value, str):
         parts.append(value[:LOOKED_AT_CHARS])
-    elif isinstance(value, Mapping):
-        if depth:
-            for key, inner in value.items():
-                if key not in VOLATILE_KEYS:
-                    _collect(inner, parts, depth - 1)
-    elif isinstance(value, list | tuple):
-        if depth:
-            for inner in value[:64]:
-                _collect(inner, parts, depth - 1)
+    elif isinstance(value, Mapping | list | tuple):
+        if isinstance(value, Mapping):
+            inside = [inner for key, inner in value.items() if key not in VOLATILE_KEYS]
+        else:
+            inside = list(value[:_MEMBERS])
+        for inner in inside if depth else ():
+            _collect(inner, parts, depth - 1)
+    elif type(value) is int and value.bit_length() > _LONGEST_INTEGER_BITS:
+        # Python refuses to write it in decimals.
+        parts.append(hex(value)[:LOOKED_AT_CHARS])
     elif value is not None:
-        parts.append(str(value))
+        parts.append(str(value)[:LOOKED_AT_CHARS])
 
 
 @lru_cache(maxsize=512)
 def asked(text: str) -> Asked:
     """Take a text of argument values apart; remembered, since a call is compared with several that follow it."""
     masked = mask_volatile(text)
-    words: set[str] = set()
-    numbers: set[str] = set()
-    for found in _WORD.findall(masked.lower()):
-        if found.isascii() and found.isalpha():
-            if found not in _STOP_WORDS:
-                words.add(found[:-1] if len(found) > 3 and found[-1] == "s" and found[-2] != "s" else found)
-        elif _NO_SPACES.search(found):
-            words.update(found[at : at + 2] for at in range(max(len(found) - 1, 1)))
-        elif any(map(str.isdigit, found)):
-            numbers.add(found)
-        elif found not in _STOP_WORDS:
-            words.add(found[:-1] if len(found) > 3 and found[-1] == "s" else found)
-    return Asked(masked, frozenset(words), frozenset(numbers))
+    words = word_set(masked)
+    numbers = frozenset(word for word in words if not word.isalpha() and any(map(str.isdigit, word)))
+    return Asked(masked, words - numbers, numbers)
 
 
 def is_near(one: Asked, other: Asked, similarity: float) -> bool:
@@ -105,8 +98,10 @@ def is_near(one: Asked, other: Asked, similarity: float) -> bool:
 def is_reworded(one: Asked, other: Asked) -> bool:
     """Return whether two short texts ask the same in other words: the shorter's are the longer's too, all but one of five.
 
-    A word in another's place asks for another thing, as a list of countries does that are looked up one by one.
+    A word or number in another's place asks for another thing, as a list of countries does that are looked up one by one.
     """
+    if not (one.numbers <= other.numbers or other.numbers <= one.numbers):
+        return False
     shorter, longer = sorted((one.words, other.words), key=len)
     missing = len(shorter - longer)
     return len(shorter) > 1 and (missing == 0 or (5 * missing <= len(shorter) and len(shorter) < len(longer)))

@@ -7,14 +7,10 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
+from otel_processor.detection.shell import effect_of_command
 from otel_processor.model import Effect
 
-_POLL = frozenset(
-    "wait poll status sleep watch tail monitor await progress ready health ping "
-    # What is made to be called again and again: the keys and the wheel of a user interface.
-    "scroll scrolldown scrollup pagedown pageup press keypress swipe hover "
-    "estado esperar".split()
-)
+_POLL = frozenset("wait poll status sleep watch tail monitor await progress ready health ping estado esperar".split())
 _READ = frozenset(
     "get list search find read fetch view query lookup look show browse describe count inspect cat grep ls select retrieve "
     "load scan download calculate compute analyze analyse summarize think plan open page goto visit weather retrieval rag "
@@ -30,10 +26,19 @@ _WRITE = frozenset(
 
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\d_A-Z]+|[0-9]+")
 
-_ACTION_KEYS = ("command", "action", "operation", "method")
-"""Arguments by which one tool is several: an editor's `view` reads, its `create` writes."""
+_ACTION_KEYS = ("command", "action", "operation", "method", "cmd")
+"""Arguments by which one tool is several: an editor's `view` reads, its `create` writes; a shell does whatever it is told."""
 
-_PAGE_TURN = re.compile(r"(?:page|next|prev|previous)[_-]?(?:down|up|page)")
+_MOVES = re.compile(
+    r"(?:page|next|prev|previous)[_-]?(?:down|up|page)|scroll|swipe|hover|(?<![a-z])press(?![a-z])|key_?press|press_?key"
+)
+"""The keys and the wheel of a user interface: made to be called again and again."""
+
+
+def moves_a_view(tool: str, arguments: Any) -> bool:
+    """Return whether a call turns a page, scrolls or presses a key: what it shows tells whether it did anything."""
+    action = arguments.get("action") if type(arguments) is dict else None
+    return _MOVES.search((action if type(action) is str else tool)[:200].lower()) is not None
 
 
 def effect_of(tool: str, declared: Mapping[str, str] | None = None, arguments: Any = None) -> Effect:
@@ -48,8 +53,8 @@ def effect_of(tool: str, declared: Mapping[str, str] | None = None, arguments: A
     if type(arguments) is dict:
         for key in _ACTION_KEYS:
             action = arguments.get(key)
-            if type(action) is str and action.isidentifier() and len(action) <= 40:
-                effect = _by_name(action)
+            if type(action) is str:
+                effect = _by_name(action) if action.isidentifier() else effect_of_command(action)
                 if effect is not Effect.UNKNOWN:
                     return effect
     return _by_name(tool[:200])
@@ -57,7 +62,7 @@ def effect_of(tool: str, declared: Mapping[str, str] | None = None, arguments: A
 
 @lru_cache(maxsize=4_096)
 def _by_name(tool: str) -> Effect:
-    if _PAGE_TURN.search(tool.lower()):
+    if _MOVES.search(tool.lower()):
         return Effect.POLL
     words = [word.lower() for word in _WORD.findall(tool)]
     if not words:

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from otel_processor.detection.effects import effect_of
+from otel_processor.detection.effects import effect_of, moves_a_view
 from otel_processor.detection.failures import classify_error, transient_in_body
 from otel_processor.detection.fingerprint import examine, result_text
 from otel_processor.detection.signature import sign
-from otel_processor.model import Call, ErrorClass, Reading, ResultEvidence, Role
+from otel_processor.model import Call, Effect, ErrorClass, Reading, ResultEvidence, Role
 from otel_processor.policy import Policy
+
+_VIEW_CHARS = 32
+"""Characters from which the answer to a scroll or a key is a view and no mere "ok"."""
 
 
 def make_call(
@@ -59,6 +62,10 @@ def make_call(
         error_class = ErrorClass.TRANSIENT
     if evidence is None and text is not None and not result_was_cut:
         evidence = examined(text)
+    effect = effect_of(tool, policy.effects, known_arguments)
+    if effect is Effect.POLL and evidence is not None and evidence.length >= _VIEW_CHARS and moves_a_view(tool, known_arguments):
+        # It shows what is there now, so that nothing new is the end of it.
+        effect = Effect.READ
     return Call(
         trace_id,
         span_id,
@@ -70,5 +77,5 @@ def make_call(
         signature or sign(tool, known_arguments, policy.volatile_keys),
         evidence,
         error_class,
-        effect_of(tool, policy.effects, known_arguments),
+        effect,
     )

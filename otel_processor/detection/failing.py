@@ -17,7 +17,8 @@ _WORD = re.compile(r"[^\W\d]\w*")
 _TRACEBACK = re.compile(r"^\s*(?:Traceback|File \"|at |\^|~)")
 _EXCEPTION = re.compile(r"^\s*(?:[\w.]*(?:Error|Exception|Warning|NotFound|Refused|Exit|Interrupt|panic))\b")
 _COMMON = frozenset(
-    "the a an of in is are was not no to for error failed failure exception traceback file line module with and or".split()
+    "the a an of in is are was not no to for error failed failure exception traceback file line module with and or "
+    "exit exited code status returncode return returned process command output stdout stderr".split()
 )
 
 
@@ -55,6 +56,8 @@ def what_failed(call: Call) -> Said | None:
 
 def says_the_same(one: Said, other: Said) -> bool:
     """Return whether two failures have the same reason as far as their words tell."""
+    if not one.words and not one.kind:
+        return False
     if one == other:
         return True
     shorter = min(len(one.words), len(other.words))

@@ -49,7 +49,7 @@ class Monologue:
             span_id: its span.
         """
         words = " ".join(text[-LOOKED_AT_CHARS:].split()).lower()
-        if not words:
+        if len(words) < _SENTENCE_CHARS:
             return None
         said = zlib.crc32(mask_volatile(words).encode("utf-8", "surrogatepass"))
         self._places = (*self._places, (step, span_id))[-8:] if said == self._last else ((step, span_id),)

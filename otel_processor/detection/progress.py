@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from otel_processor.detection.asking import Asked
 from otel_processor.detection.bounded import RecentMap, RecentSet
+from otel_processor.detection.effects import effect_of
 from otel_processor.detection.failing import Said
 from otel_processor.detection.fingerprint import changed_chars, without_ids
 from otel_processor.model import Call, Effect
@@ -119,8 +120,9 @@ def judge(call: Call, news: News, policy: Policy, *, repeats: int, writes_new: b
 
     What the agent declared wins. An error is flat. A successful write of something not written before is progress
     whatever it answers. Otherwise the result must be new. A call that may have changed something (a shell command says
-    nothing when it succeeds), or that looks anew after a change (the same tests after an edit), is unknown, not flat; so is
-    its failure when it says something that was not said before (a test's non-zero exit).
+    nothing when it succeeds, and looks at a part of what it printed before), or that looks anew after a change (the same
+    tests after an edit), is unknown, not flat; so is its failure when it says something that was not said before (a test's
+    non-zero exit).
 
     Args:
         call: the tool call.
@@ -139,7 +141,10 @@ def judge(call: Call, news: News, policy: Policy, *, repeats: int, writes_new: b
     if call.effect is Effect.POLL and not failed and news.is_new is not None:
         # A status that moves in any way is news; one that stands still a few times is what polling is for.
         return True if not news.was_seen else None if repeats < policy.hard_loop_poll_repeats - 1 else False
-    may_be_work = call.effect is Effect.UNKNOWN and call.signature is not None and repeats == 0
+    is_open = call.effect is Effect.UNKNOWN or (
+        call.effect is Effect.READ and effect_of(call.reading.tool or "") is Effect.UNKNOWN
+    )
+    may_be_work = is_open and call.signature is not None and (repeats == 0 or (news.is_first and said is None))
     if said is not None:
         # A failure that says nothing may be the answer: `grep` ends so when there is no match.
         return None if news.is_new or (may_be_work and (not news.was_seen or not said.words)) else False

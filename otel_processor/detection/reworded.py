@@ -33,14 +33,16 @@ def find_reworded(latest: Past, trail: Trail, policy: Policy) -> Verdict | None:
     if not 2 <= len(latest.asked.words) <= _LONGEST_QUESTION_WORDS:
         return None
     window = [past for past in trail.of_tool(latest.tool, policy.semantic_window - 1) if past.arguments]
+    needed = policy.semantic_repeats if latest.news is False else policy.semantic_window
     alike = [latest]
     for past in window:
         if past.news is not True and any(is_reworded(past.asked, other.asked) for other in alike):
             alike.append(past)
+        elif latest.news is None:
+            return None
     first = next((past for past in window if past.news is True and any(is_reworded(past.asked, o.asked) for o in alike)), None)
     if first is not None:
         alike.append(first)
-    needed = policy.semantic_repeats if latest.news is False else policy.semantic_window
     if len(alike) < needed or len({past.signature for past in alike}) < 3:
         return None
     alike.sort(key=lambda past: past.step)

@@ -31,6 +31,10 @@ _LASTING = frozenset({Pattern.LIMIT, Pattern.SPEND_SPIKE})
 """Patterns that progress does not resolve: what is used up stays used up."""
 
 
+_MUCH_CHARS = 100
+"""Characters from which an answer may have taught the agent something that it can use elsewhere."""
+
+
 class RunState:
     """One run, fed call by call in logical order. Not thread-safe: its owner holds the lock.
 
@@ -132,22 +136,24 @@ class RunState:
     # A tool call: is it progress, does it repeat, and what is there to tell?
 
     def _tool_call(self, agent: AgentState, call: Call) -> CallOutcome:
-        agent.monologue.acted()
+        agent.turns.acted()
         self.usage.add(call, self.steps)
         past = agent.past(call)
         said = what_failed(call)
         news = agent.novelty.look(call, self.policy, asks_again=lambda: asks_again(past, agent.trail))
         progress, tolerated, repeats = self._weigh(agent, call, past, news, said)
-        past = past._replace(progress=progress, news=news.is_new)
-        streak, same = agent.take_failure(call, said, learned=news.is_new is True)
+        past = past._replace(progress=progress, news=news.is_new, stirred=news.stirred)
+        streak, same = agent.take_failure(call, said, moved=progress is True, learned=news.is_new is True and _tells_much(call))
         resolved: tuple[Pattern, ...] = ()
         if progress is True:
             agent.note_moved()
             resolved = self._resolve(call.agent)
         elif progress is False:
             agent.note_flat(call)
+        elif tolerated or call.effect is Effect.POLL:
+            agent.turns.something_new()
         found = [*self._of_the_run(call)]
-        if not tolerated:
+        if not tolerated and (streak is not None or self._may_be_a_repeat(past, repeats)):
             found.extend(self._verdicts(agent, call, past, repeats, streak, same))
         agent.trail.add(past)
         return CallOutcome(
@@ -214,6 +220,12 @@ class RunState:
         # A failure that is worded otherwise tells something only where something was done about it.
         return not call.reading.is_error or (len(agent.trail) > 0 and agent.trail[-1].signature != call.signature)
 
+    def _may_be_a_repeat(self, past: Past, repeats: Repeats | None) -> bool:
+        """Return whether there is anything to look for; most calls are made once and bring something new."""
+        if past.content is not None or (repeats is not None and repeats.count > 1):
+            return True
+        return past.news is not True and past.progress is not True and (past.news is False or past.is_question)
+
     def _verdicts(
         self,
         agent: AgentState,
@@ -243,13 +255,11 @@ class RunState:
         if Pattern.SEMANTIC_LOOP in wanted:
             yield find_reworded(past, trail, policy)
         if past.progress is False and Pattern.NO_PROGRESS in wanted:
-            yield find_no_progress(agent.streak, agent.flat_steps, agent.flat_spans, agent.flat_tools, policy)
+            yield find_no_progress(agent.streak, agent.flat_calls, agent.flat_steps, agent.flat_spans, agent.flat_tools, policy)
 
     def _of_the_turn(self, agent: AgentState, call: Call) -> Iterator[Verdict | None]:
         yield from self._of_the_run(call)
-        said = call.reading.text
-        if said and Pattern.SEMANTIC_LOOP in self.policy.patterns:
-            yield agent.monologue.turn(said, step=self.steps, span_id=call.span_id)
+        yield from agent.turns.turn(call.reading, step=self.steps, span_id=call.span_id, policy=self.policy)
 
     def _of_the_run(self, call: Call) -> tuple[Verdict | None, ...]:
         return (find_limit(self.usage, self.policy, call.span_id),) if self._has_limits else ()
@@ -284,3 +294,7 @@ class RunState:
     def open_patterns(self) -> tuple[Pattern, ...]:
         """Patterns whose verdict is not resolved."""
         return tuple(self._open)
+
+
+def _tells_much(call: Call) -> bool:
+    return call.evidence is not None and call.evidence.length >= _MUCH_CHARS

@@ -1,67 +1,83 @@
-"""retry_storm over the whole run: one call fails the same way each time, whatever was tried in between."""
+"""retry_storm over the whole run: a tool fails for the same reason each time, whatever was tried in between."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
 from otel_processor.detection.bounded import RecentMap
+from otel_processor.detection.failing import Said, says_the_same
 from otel_processor.model import Action, Call, ErrorClass, Pattern, StopReason, Verdict
 
-_SIGNATURES = 256
+_TOOLS = 64
 _REMEMBERED = 8
 
 
 class SameFailure(NamedTuple):
-    """How often a call failed with the same answer since that answer last changed."""
+    """How often a tool failed for one reason."""
 
-    fingerprint: str
+    said: Said
     times: int
+    answers: tuple[tuple[str | None, str], ...]
+    """(signature, fingerprint) of the latest of them."""
     places: tuple[tuple[int, str], ...]
 
 
 class SameFailures:
-    """Bounded to the calls made last; owned by its `AgentState`. Edits in between do not set it back: they did not
-    help. Something new that was read does.
+    """One reason for each tool; owned by its `AgentState`.
+
+    Edits in between, and commands that work, do not set it back: they did not help. Something new that was read does, and so
+    do a look-up of the tool that works and another answer to the same call.
     """
 
-    __slots__ = ("_by_signature",)
+    __slots__ = ("_by_tool",)
 
     def __init__(self) -> None:
-        self._by_signature: RecentMap[str, SameFailure] = RecentMap(_SIGNATURES)
+        self._by_tool: RecentMap[str, SameFailure] = RecentMap(_TOOLS)
 
     def copy(self) -> SameFailures:
         """Return failures of its own, the same."""
         twin = SameFailures()
-        twin._by_signature = self._by_signature.copy()
+        # An entry is replaced, never changed.
+        twin._by_tool = self._by_tool.copy()
         return twin
 
     def learned(self) -> None:
         """Something new was found out: what is tried next may be another thing."""
-        self._by_signature.clear()
+        self._by_tool.clear()
 
-    def take_in(self, call: Call, step: int, *, failed: bool) -> SameFailure | None:
-        """Count a call; return its failures where it failed again with the same answer."""
-        if call.signature is None:
+    def worked(self, tool: str) -> None:
+        """A call of this tool told something: that others fail says something of what was asked."""
+        self._by_tool.pop(tool)
+
+    def take_in(self, call: Call, said: Said, step: int) -> SameFailure | None:
+        """Count a failure; return it where the tool failed for the same reason before."""
+        tool = call.reading.tool or ""
+        if call.evidence is None:
             return None
-        known = self._by_signature.get(call.signature)
-        if not failed or call.evidence is None:
-            if known is not None:
-                self._by_signature.pop(call.signature)
+        answer = (call.signature, call.evidence.fingerprint)
+        known = self._by_tool.get(tool)
+        goes_on = known is not None and says_the_same(said, known.said) and not _moved(answer, known.answers)
+        if known is None or not goes_on:
+            self._by_tool.put(tool, SameFailure(said, 1, (answer,), ((step, call.span_id),)))
             return None
-        print_ = call.evidence.fingerprint
-        same = known is not None and known.fingerprint == print_
-        count, places = (known.times, known.places) if same and known is not None else (0, ())
-        now = SameFailure(print_, count + 1, (*places, (step, call.span_id))[-_REMEMBERED:])
-        self._by_signature.put(call.signature, now)
-        return now if same else None
+        answers, places = (*known.answers, answer)[-_REMEMBERED:], (*known.places, (step, call.span_id))[-_REMEMBERED:]
+        now = SameFailure(said, known.times + 1, answers, places)
+        self._by_tool.put(tool, now)
+        return now
+
+
+def _moved(answer: tuple[str | None, str], answers: tuple[tuple[str | None, str], ...]) -> bool:
+    """Return whether the same call answered otherwise the last time."""
+    before = next((fingerprint for signature, fingerprint in reversed(answers) if signature == answer[0]), None)
+    return before is not None and before != answer[1]
 
 
 def find_same_failure(call: Call, failures: SameFailure, limit: int) -> Verdict | None:
-    """Return a verdict when a call failed with the same answer often enough, whatever was changed in between.
+    """Return a verdict when a tool failed for the same reason often enough, whatever was changed in between.
 
     Args:
         call: the latest.
-        failures: its failures with this answer.
+        failures: its tool's failures for this reason.
         limit: the number from which that is told.
     """
     if failures.times < limit:
@@ -72,7 +88,7 @@ def find_same_failure(call: Call, failures: SameFailure, limit: int) -> Verdict 
         action=Action.STOP,
         stop_reason=StopReason.RETRY_STORM,
         severity="critical",
-        message=f"{tool} failed {failures.times} times with the same answer, whatever was tried in between",
+        message=f"{tool} failed {failures.times} times for the same reason, whatever was tried in between",
         evidence={
             "tool": tool,
             "signature": call.signature,

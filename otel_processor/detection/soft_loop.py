@@ -8,6 +8,8 @@ from otel_processor.model import Action, Effect, Pattern, StopReason, Verdict
 from otel_processor.policy import Policy
 
 _LOOKED_BACK = 12
+_LEAST_WORDS = 6
+_SAME_SHARE = 0.6
 
 
 def find_soft_loop(latest: Past, trail: Trail, policy: Policy) -> Verdict | None:
@@ -39,8 +41,8 @@ def find_soft_loop(latest: Past, trail: Trail, policy: Policy) -> Verdict | None
 
 
 def find_copies(latest: Past, trail: Trail, policy: Policy) -> Verdict | None:
-    """Return a verdict when the same long text is written again and again: to one place after the other with the same
-    answer, or with its words in another order.
+    """Return a verdict when the same is written again and again, and nothing is learned in between: the same long text to
+    one place after the other with the same answer, or nearly the same words in another order.
 
     Args:
         latest: the call, which writes.
@@ -48,11 +50,17 @@ def find_copies(latest: Past, trail: Trail, policy: Policy) -> Verdict | None:
         policy: holds the number.
     """
     alike = [latest]
-    for past in trail.of_tool(latest.tool, _LOOKED_BACK):
-        if not (_is_copy(latest, past) or _is_rearranged(latest, past)):
+    for past in trail.backwards():
+        if past.tool == latest.tool:
+            if not (_is_copy(latest, past) or _is_rewritten(latest, past)):
+                break
+            alike.append(past)
+            if len(alike) >= _LOOKED_BACK:
+                break
+        elif past.news is True:
             break
-        alike.append(past)
-    limit = policy.soft_loop_repeats + 1
+    only_noise = len({past.asked.text for past in alike}) == 1
+    limit = min(policy.soft_loop_repeats, policy.hard_loop_repeats) if only_noise else policy.soft_loop_repeats + 1
     return _verdict(alike, limit, "with the same content each time") if len(alike) >= limit else None
 
 
@@ -60,8 +68,15 @@ def _is_copy(latest: Past, past: Past) -> bool:
     return past.content == latest.content and past.fingerprint == latest.fingerprint
 
 
-def _is_rearranged(latest: Past, past: Past) -> bool:
-    return past.content is not None and past.asked.words == latest.asked.words and past.asked.numbers == latest.asked.numbers
+def _is_rewritten(latest: Past, past: Past) -> bool:
+    if past.content is None:
+        return False
+    one, other = latest.asked, past.asked
+    if one.words == other.words and one.numbers == other.numbers:
+        return True
+    common, shorter = len(one.words & other.words), min(len(one.words), len(other.words))
+    numbers, all_numbers = len(one.numbers & other.numbers), len(one.numbers | other.numbers)
+    return shorter >= _LEAST_WORDS and common >= _SAME_SHARE * shorter and numbers >= _SAME_SHARE * all_numbers
 
 
 def _verdict(alike: list[Past], limit: int, what: str) -> Verdict:

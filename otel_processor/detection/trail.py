@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from otel_processor.detection.asking import Asked, asked
@@ -25,6 +26,8 @@ class Past(NamedTuple):
     progress: bool | None
     news: bool | None
     """Whether the result brought something new, whatever that meant for the run; None without a result."""
+    stirred: bool
+    """It answered otherwise than the same call before, ids aside."""
     failed: bool
     is_question: bool
     """It looks something up by words."""
@@ -60,6 +63,10 @@ class Trail:
     def something_changed(self) -> None:
         """The call that comes next changed something: those before it are told apart from those after it."""
         self._since_change = 0
+
+    def backwards(self) -> Iterator[Past]:
+        """The calls, latest first."""
+        return reversed(self._calls)
 
     def of_tool(self, tool: str, limit: int, *, since_change: bool = False) -> list[Past]:
         """Return the latest calls of a tool, latest first; of those since something changed where that is asked."""

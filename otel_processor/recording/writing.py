@@ -212,10 +212,12 @@ def write_alerts(
             others[key].remove(same)
         if same.action != Action.STOP and alert.verdict.action is Action.STOP:
             connection.execute(
-                "update alerts set severity = $severity, action = $action, message = $message where alert_id = $alert_id",
+                "update alerts set severity = $severity, action = $action, stop_reason = $stop_reason, message = $message"
+                " where alert_id = $alert_id",
                 {
                     "severity": alert.verdict.severity,
                     "action": str(alert.verdict.action),
+                    "stop_reason": str(alert.verdict.stop_reason or "") or None,
                     "message": encodable(alert.verdict.message),
                     "alert_id": same.alert_id,
                 },

@@ -53,6 +53,7 @@ def test_flat_steps_are_told_first_as_a_nudge_and_then_once_as_a_stop() -> None:
     assert stop.message == "5 steps in a row brought nothing new (tools called: search)"
     assert stop.evidence == {
         "flat_steps": 5,
+        "flat_calls": 5,
         "steps": [2, 3, 4, 5, 6],
         "span_ids": ["0001", "0002", "0003", "0004", "0005"],
         "tools": ["search"],
@@ -264,7 +265,7 @@ def test_an_agent_keeps_its_counters_when_its_name_becomes_known() -> None:
 def test_progress_resolves_what_is_open_and_it_can_be_told_again() -> None:
     outcomes = run(*["search:a=x"] * 5, "search:b=news", *["search:a=x"] * 3)
     assert outcomes[5].resolved == (HARD, FLAT)
-    assert alarms(outcomes, HARD) == [2, 8]
+    assert alarms(outcomes, HARD) == [2, 6]
     assert [outcome.resolved for outcome in outcomes if outcome is not outcomes[5]] == [()] * 8
 
 
