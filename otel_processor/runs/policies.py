@@ -11,7 +11,7 @@ class Policies:
     def __init__(self, policy: Policy) -> None:
         self._others = {task_type: policy.for_task_type(task_type) for task_type in policy.task_types}
         self._otherwise = policy
-        self._hashes = {id(known): known.hash for known in (policy, *self._others.values())}
+        self._hashes: dict[int, str] = {}
 
     def of(self, task_type: str | None) -> Policy:
         """Return the policy for a type of task, the same object each time."""
@@ -19,7 +19,11 @@ class Policies:
 
     def hash_of(self, task_type: str | None) -> str:
         """Return the hash of the policy for a type of task."""
-        return self._hashes[id(self.of(task_type))]
+        policy = self.of(task_type)
+        known = self._hashes.get(id(policy))
+        if known is None:
+            known = self._hashes[id(policy)] = policy.hash
+        return known
 
     def idle_seconds(self) -> dict[str | None, float]:
         """Return after how long without a sign of it a run is over, by type of task; None: all others."""
