@@ -9,41 +9,56 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from otel_processor.errors import ConfigError, OtelProcessorError, StoreBusyError, StoreError
+    from otel_processor.errors import ConfigError, LoopDetected, LoopNudge, OtelProcessorError, StoreBusyError, StoreError
     from otel_processor.exporter import DuckDBSpanExporter
+    from otel_processor.guard import LoopGuard
     from otel_processor.instrumentation import Instrumentation, instrument
-    from otel_processor.model import Alert, Verdict
+    from otel_processor.model import Action, Alert, Mode, StopReason, Verdict
     from otel_processor.policy import Policy
-    from otel_processor.processor import LoopSpanProcessor
+    from otel_processor.processor import LoopSpanProcessor, current_guard
     from otel_processor.store.opening import connect
 
 __all__ = [
+    "Action",
     "Alert",
     "ConfigError",
     "DuckDBSpanExporter",
     "Instrumentation",
+    "LoopDetected",
+    "LoopGuard",
+    "LoopNudge",
     "LoopSpanProcessor",
+    "Mode",
     "OtelProcessorError",
     "Policy",
+    "StopReason",
     "StoreBusyError",
     "StoreError",
     "Verdict",
     "connect",
+    "current_guard",
     "instrument",
 ]
 
 _HOMES = {
+    "Action": "model",
     "Alert": "model",
     "ConfigError": "errors",
     "DuckDBSpanExporter": "exporter",
     "Instrumentation": "instrumentation",
+    "LoopDetected": "errors",
+    "LoopGuard": "guard",
+    "LoopNudge": "errors",
     "LoopSpanProcessor": "processor",
+    "Mode": "model",
     "OtelProcessorError": "errors",
     "Policy": "policy",
+    "StopReason": "model",
     "StoreBusyError": "errors",
     "StoreError": "errors",
     "Verdict": "model",
     "connect": "store.opening",
+    "current_guard": "processor",
     "instrument": "instrumentation",
 }
 

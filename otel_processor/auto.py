@@ -14,7 +14,7 @@ from opentelemetry.sdk.trace import TracerProvider
 from otel_processor.exporter import DuckDBSpanExporter
 from otel_processor.exporter.duckdb_span_exporter import living_exporters
 from otel_processor.processor import LoopSpanProcessor
-from otel_processor.settings import BATCH_DELAY_MILLIS, QUEUE_SIZE_VARIABLE, QUEUE_SPANS
+from otel_processor.settings import BATCH_DELAY_MILLIS, QUEUE_SIZE_VARIABLE, QUEUE_SPANS, load_settings
 
 _DELAY = "OTEL_BSP_SCHEDULE_DELAY"
 
@@ -30,10 +30,14 @@ class DuckDBSpanExporterFromEnvironment(DuckDBSpanExporter):
 
 
 def add_loop_processor() -> None:
-    """Add the span processor to the global provider, if our exporter was asked for."""
+    """Add the span processor to the global provider, if our exporter or a mode was asked for."""
     exporter = next((e for e in living_exporters() if isinstance(e, DuckDBSpanExporterFromEnvironment)), None)
     provider = trace.get_tracer_provider()
-    if exporter is not None and isinstance(provider, TracerProvider):
+    if not isinstance(provider, TracerProvider):
+        return
+    if exporter is not None:
         provider.add_span_processor(
             LoopSpanProcessor(on_alert=exporter.tell, on_reading=exporter.remember, earlier=exporter.earlier)
         )
+    elif load_settings().mode is not None:
+        provider.add_span_processor(LoopSpanProcessor())

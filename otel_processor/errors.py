@@ -2,19 +2,48 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Protocol
 
 
-class _Verdict(Protocol):
+class HeldAgainst(Protocol):
+    """The part of a guard's answer that an exception carries."""
+
     @property
-    def stop_reason(self) -> str | None: ...
+    def action(self) -> str:
+        """`nudge` or `stop`."""
 
     @property
-    def message(self) -> str: ...
+    def stop_reason(self) -> str | None:
+        """Why the run is stopped, or would be."""
+
+    @property
+    def message(self) -> str:
+        """A text for the model."""
 
 
 class OtelProcessorError(Exception):
     """Base of every error that this package raises on purpose."""
+
+
+class LoopDetected(OtelProcessorError):  # noqa: N818 - a name that users know
+    """A run goes in circles, and the guard enforces: the call was not made.
+
+    Attributes:
+        verdict: the guard's answer, with pattern, action, message and evidence.
+        stop_reason: why the run is stopped.
+    """
+
+    def __init__(self, verdict: HeldAgainst) -> None:
+        self.verdict = verdict
+        self.stop_reason = verdict.stop_reason
+        super().__init__(f"{verdict.stop_reason or 'loop_detected'}: {verdict.message}")
+
+    def __reduce__(self) -> tuple[type[LoopDetected], tuple[HeldAgainst]]:
+        return type(self), (self.verdict,)
+
+
+class LoopNudge(LoopDetected):
+    """A call was refused, and the run may go on: hand the text to the model in place of the call's result."""
 
 
 class ConfigError(OtelProcessorError, ValueError):
@@ -43,20 +72,3 @@ class QueryError(OtelProcessorError):
 
 class TelemetryFormatError(OtelProcessorError):
     """A file or request does not hold OTLP trace data."""
-
-
-class LoopDetected(OtelProcessorError):  # noqa: N818 - the name says what happened, as KeyboardInterrupt does
-    """A run was stopped: it goes in circles, or is at a limit."""
-
-    def __init__(self, verdict: _Verdict) -> None:
-        """Say why, in a form that is found again in the exception events of spans: `<stop_reason>: <message>`.
-
-        Args:
-            verdict: the verdict that said stop.
-        """
-        self.verdict = verdict
-        self.stop_reason = str(verdict.stop_reason or "unknown")
-        super().__init__(f"{self.stop_reason}: {verdict.message}")
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.verdict,)

@@ -15,9 +15,10 @@ from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter
 from otel_processor.errors import ConfigError
 from otel_processor.exporter import DuckDBSpanExporter
 from otel_processor.exporter.counted_batches import CountedBatches
+from otel_processor.model import Mode
 from otel_processor.policy import Policy
 from otel_processor.processor import LoopSpanProcessor
-from otel_processor.settings import BATCH_DELAY_MILLIS, DEFAULT_DB
+from otel_processor.settings import BATCH_DELAY_MILLIS, DEFAULT_DB, mode_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -59,6 +60,7 @@ def instrument(
     otlp_endpoint: str | None = None,
     *,
     policy: Policy | None = None,
+    mode: Mode | str | None = None,
     tracer_provider: TracerProvider | None = None,
 ) -> Instrumentation:
     """Watch the agents of this process: tag their spans, store them, and send them on.
@@ -70,13 +72,16 @@ def instrument(
         otlp_endpoint: any OTLP backend that the tagged spans go to as well: `http://host:4318` (protobuf over HTTP) or
             `http://host:4317`, `grpc://host:port` (gRPC).
         policy: the thresholds; those of `$OTEL_PROCESSOR_POLICY`, or the defaults, when left out.
+        mode: `observe`, `nudge` or `enforce`, as `LoopSpanProcessor` says; that of `$OTEL_PROCESSOR_MODE`, or `observe`, when
+            left out.
         tracer_provider: where to add the processors; the global provider when left out, a new one if there is none.
 
     Raises:
-        ConfigError: neither `db` nor `otlp_endpoint` is given, or the OTLP exporter is not installed.
+        ConfigError: neither `db` nor `otlp_endpoint` is given, a setting cannot be used, or the OTLP exporter is not installed.
     """
     if policy is not None and not isinstance(policy, Policy):
         raise ConfigError(f"policy is a {type(policy).__name__}; give an otel_processor.Policy(...)")
+    mode = mode_of(mode)
     if db is None and otlp_endpoint is None:
         raise ConfigError("instrument() has nowhere to put spans: give db=, otlp_endpoint=, or both")
     with _lock:
@@ -96,6 +101,7 @@ def instrument(
             on_alert=store.tell if store else None,
             on_reading=store.remember if store else None,
             earlier=store.earlier if store else None,
+            mode=mode,
         )
         for added in (processor, *batches):
             provider.add_span_processor(added)

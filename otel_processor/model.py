@@ -253,6 +253,8 @@ class Call(NamedTuple):
     """How often layers below the tool tried: its own HTTP client, a gateway."""
     cost_usd: float | None = None
     """What a model call cost, where that is known when it ends."""
+    same_step: bool = False
+    """A model call that belongs to the step that is going on; every other one begins a step."""
 
     @property
     def order(self) -> tuple[int, str]:
@@ -281,6 +283,17 @@ class Action(StrEnum):
     NUDGE = "nudge"
     COMPRESS = "compress"
     STOP = "stop"
+
+
+class Mode(StrEnum):
+    """How far the guard goes."""
+
+    OBSERVE = "observe"
+    """It tells what it sees; every answer is to continue."""
+    NUDGE = "nudge"
+    """It also has the model told; it never ends a run."""
+    ENFORCE = "enforce"
+    """It also ends runs, by an exception where nobody asks it."""
 
 
 class StopReason(StrEnum):

@@ -9,8 +9,10 @@ from typing import Any
 
 import orjson
 
+from otel_processor.errors import ConfigError
 from otel_processor.model import Pattern
-from otel_processor.policy_checks import check
+from otel_processor.policy_checks import check, nearest
+from otel_processor.presets import PRESETS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,6 +146,22 @@ class Policy:
 
     def __post_init__(self) -> None:
         check(self)
+
+    @classmethod
+    def preset(cls, name: str, **changes: Any) -> Policy:
+        """Return the policy of a published recipe: `bounded_calls`, `no_progress_window` or `three_signals`.
+
+        Args:
+            name: of the recipe; `otel_processor.presets` says what each does.
+            changes: fields that are to be otherwise.
+
+        Raises:
+            ConfigError: there is no such preset, or a value is out of range.
+        """
+        values = PRESETS.get(name)
+        if values is None:
+            raise ConfigError(f"there is no preset {name!r}{nearest(name, PRESETS)}")
+        return cls(**{**values, **changes})
 
     def for_task_type(self, task_type: str | None) -> Policy:
         """Return the policy for a type of task: this one where nothing is said of the type.

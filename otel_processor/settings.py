@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from otel_processor.errors import ConfigError
+from otel_processor.model import Mode
 
 DEFAULT_DB = "agents.duckdb"
 
@@ -30,6 +31,10 @@ class Settings:
     """`OTEL_PROCESSOR_BUSY_TIMEOUT`: how long an export waits for the file before its batch goes to the spool."""
     policy: Path | None = None
     """`OTEL_PROCESSOR_POLICY`: a TOML file with the policy."""
+    preset: str | None = None
+    """`OTEL_PROCESSOR_PRESET`: the preset that the policy begins with."""
+    mode: Mode | None = None
+    """`OTEL_PROCESSOR_MODE`: how far the guard goes; None: nothing is said, which means `observe`."""
 
 
 def load_settings() -> Settings:
@@ -46,8 +51,29 @@ def load_settings() -> Settings:
     if not 0 <= timeout <= 3_600:
         raise ConfigError(f"OTEL_PROCESSOR_BUSY_TIMEOUT is {text!r}; it takes seconds from 0 to 3600")
     policy = os.environ.get("OTEL_PROCESSOR_POLICY", "").strip()
+    mode = os.environ.get("OTEL_PROCESSOR_MODE", "").strip().lower()
     return Settings(
         db=Path(os.environ.get("OTEL_PROCESSOR_DB", "").strip() or DEFAULT_DB),
         busy_timeout_seconds=timeout,
         policy=Path(policy) if policy else None,
+        preset=os.environ.get("OTEL_PROCESSOR_PRESET", "").strip() or None,
+        mode=_as_mode(mode, "OTEL_PROCESSOR_MODE") if mode else None,
     )
+
+
+def mode_of(given: Mode | str | None) -> Mode:
+    """Return the mode in force: the one given, else that of `OTEL_PROCESSOR_MODE`, else `observe`.
+
+    Raises:
+        ConfigError: there is no such mode.
+    """
+    if given is not None:
+        return _as_mode(given, "mode")
+    return load_settings().mode or Mode.OBSERVE
+
+
+def _as_mode(value: str, place: str) -> Mode:
+    try:
+        return Mode(value)
+    except ValueError:
+        raise ConfigError(f"{place} is {value!r}; use one of {', '.join(Mode)}") from None

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from otel_processor.detection.masking import mask_volatile
 from otel_processor.detection.signature import VOLATILE_KEYS
+from otel_processor.detection.spaceless import LETTERS
 from otel_processor.detection.wording import word_set
 
 LOOKED_AT_CHARS = 1_500
@@ -104,6 +105,9 @@ def is_reworded(one: Asked, other: Asked) -> bool:
         return False
     shorter, longer = sorted((one.words, other.words), key=len)
     missing = len(shorter - longer)
+    if missing and any(map(LETTERS.match, shorter)):
+        # Pairs of characters: those where words meet change with their order.
+        return len(shorter) > 2 and 3 * missing <= len(shorter)
     return len(shorter) > 1 and (missing == 0 or (5 * missing <= len(shorter) and len(shorter) < len(longer)))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from otel_processor.detection.asking import argument_text
 from otel_processor.detection.bounded import RecentMap
 from otel_processor.model import Call, ErrorClass
 
@@ -18,7 +19,7 @@ _TRACEBACK = re.compile(r"^\s*(?:Traceback|File \"|at |\^|~)")
 _EXCEPTION = re.compile(r"^\s*(?:[\w.]*(?:Error|Exception|Warning|NotFound|Refused|Exit|Interrupt|panic))\b")
 _COMMON = frozenset(
     "the a an of in is are was not no to for error failed failure exception traceback file line module with and or "
-    "exit exited code status returncode return returned process command output stdout stderr".split()
+    "exit exited code status returncode return returned process output stdout stderr".split()
 )
 
 
@@ -51,7 +52,9 @@ def what_failed(call: Call) -> Said | None:
     reading = call.reading
     if not reading.is_error and call.error_class is None:
         return None
-    return what_it_says(reading.result if isinstance(reading.result, str) else reading.error_message or str(reading.result or ""))
+    if isinstance(reading.result, str) or reading.result is None:
+        return what_it_says(reading.result or reading.error_message or "")
+    return what_it_says(reading.error_message or argument_text(reading.result))
 
 
 def says_the_same(one: Said, other: Said) -> bool:
@@ -112,6 +115,16 @@ class Failures:
     def of(self, tool: str) -> FailureStreak:
         """Return a tool's failures since it last worked."""
         return self._by_tool.peek(tool) or NO_FAILURES
+
+    def last(self, tool: str) -> Failure | None:
+        """Return a tool's last failure since it worked."""
+        latest = self.of(tool).latest
+        return latest[-1] if latest else None
+
+    def once_more(self, tool: str) -> FailureStreak:
+        """Return what the row would be if the last failure came again."""
+        known = self.of(tool)
+        return FailureStreak(known.times + 1, known.attempts + 1, (*known.latest, *known.latest[-1:])[-_REMEMBERED:])
 
     def worked(self, tool: str) -> None:
         """A tool worked: what it failed at before is over."""

@@ -8,7 +8,7 @@ from otel_processor.detection.agent_state import AgentState
 from otel_processor.detection.asking import LOOKED_AT_CHARS
 from otel_processor.detection.bounded import RecentMap
 from otel_processor.detection.cycle import find_cycle, may_become_a_cycle
-from otel_processor.detection.failing import FailureStreak, Said, what_failed
+from otel_processor.detection.failing import Said, what_failed
 from otel_processor.detection.hard_loop import find_hard_loop
 from otel_processor.detection.limits import Usage, find_limit, has_limits
 from otel_processor.detection.no_progress import find_no_progress
@@ -16,7 +16,7 @@ from otel_processor.detection.progress import News, judge
 from otel_processor.detection.repeats import Repeats
 from otel_processor.detection.retry_storm import find_retry_storm
 from otel_processor.detection.reworded import asks_again, find_reworded
-from otel_processor.detection.same_failure import SameFailure, find_same_failure
+from otel_processor.detection.same_failure import find_same_failure
 from otel_processor.detection.soft_loop import find_copies, find_soft_loop
 from otel_processor.detection.trail import Past
 from otel_processor.model import Action, Call, CallOutcome, Effect, ErrorClass, Pattern, Role, Verdict
@@ -29,6 +29,8 @@ _MAY_CHANGE = frozenset({Effect.WRITE, Effect.UNKNOWN})
 
 _LASTING = frozenset({Pattern.LIMIT, Pattern.SPEND_SPIKE})
 """Patterns that progress does not resolve: what is used up stays used up."""
+
+_LASTING_WRITES = _LASTING | {Pattern.RETRY_STORM, Pattern.SOFT_LOOP}
 
 
 _MUCH_CHARS = 100
@@ -81,10 +83,11 @@ class RunState:
             self._agents.put(call.agent, agent)
         if call.kind is Role.MODEL:
             self.saw_model = True
-            self._step(agent)
+            if not call.same_step or agent.step == 0:
+                self._step(agent)
             self.usage.add(call, self.steps)
             return CallOutcome(
-                step=self.steps,
+                step=agent.step,
                 progress=None,
                 repeats=None,
                 flat_steps=agent.streak,
@@ -117,17 +120,33 @@ class RunState:
             if over is not None:
                 return over
         if is_tool and agent is not None:
-            repeats = agent.repeats.peek(call.signature)
-            if repeats is not None and Pattern.HARD_LOOP in self.policy.patterns:
-                would_be = repeats.copy()
-                would_be.count = (
-                    1 if would_be.failures < self.policy.transient_tolerance else 1 + would_be.uncounted
-                ) + would_be.count
-                if not (0 < repeats.failures < self.policy.transient_tolerance):
-                    found = find_hard_loop(call, False, would_be, self.policy)
-                    if found is not None:
-                        return found
+            held = self._held_against(agent, call)
+            if held is not None:
+                return held
         return self.standing
+
+    def _held_against(self, agent: AgentState, call: Call) -> Verdict | None:
+        """Return what would be told if the call were made and answered as before."""
+        policy, wanted, trail = self.policy, self.policy.patterns, agent.trail
+        past = agent.past(call)
+        before = next(iter(trail.of_tool(past.tool, 1)), None)
+        past = past._replace(progress=False, news=False, fingerprint=before.fingerprint if before is not None else None)
+        last = agent.failures.last(past.tool)
+        if last is not None and last.signature == call.signature and Pattern.RETRY_STORM in wanted:
+            found = find_retry_storm(call._replace(error_class=last.error_class), agent.failures.once_more(past.tool), policy)
+            if found is not None:
+                return found
+        repeats = agent.repeats.peek(call.signature)
+        if repeats is not None and Pattern.HARD_LOOP in wanted and not 0 < repeats.failures < policy.transient_tolerance:
+            found = find_hard_loop(call, False, repeats.once_more(), policy)
+            if found is not None:
+                return found
+        if Pattern.SOFT_LOOP in wanted and past.content is not None:
+            return find_copies(past, trail, policy)
+        found = find_soft_loop(past, trail, policy) if Pattern.SOFT_LOOP in wanted else None
+        if found is None and Pattern.SEMANTIC_LOOP in wanted:
+            found = find_reworded(past, trail, policy)
+        return found if found is not None or Pattern.CYCLE not in wanted else find_cycle(past, trail, policy)
 
     def _step(self, agent: AgentState) -> None:
         self.steps += 1
@@ -147,14 +166,17 @@ class RunState:
         resolved: tuple[Pattern, ...] = ()
         if progress is True:
             agent.note_moved()
-            resolved = self._resolve(call.agent)
+            resolved = self._resolve(call)
         elif progress is False:
             agent.note_flat(call)
         elif tolerated or call.effect is Effect.POLL:
             agent.turns.something_new()
         found = [*self._of_the_run(call)]
-        if not tolerated and (streak is not None or self._may_be_a_repeat(past, repeats)):
-            found.extend(self._verdicts(agent, call, past, repeats, streak, same))
+        if streak is not None and Pattern.RETRY_STORM in self.policy.patterns:
+            storm = find_retry_storm(call, streak, self.policy)
+            found.append(storm if storm is not None or same is None else find_same_failure(call, same, self.policy.same_failures))
+        if not tolerated and self._may_be_a_repeat(past, repeats):
+            found.extend(self._verdicts(agent, call, past, repeats))
         agent.trail.add(past)
         return CallOutcome(
             step=agent.step,
@@ -215,6 +237,8 @@ class RunState:
         """Return whether the answer moved a little: that is no news, but something is going on; not so for ever."""
         if not news.stirred or repeats.stirred >= self.policy.hard_loop_poll_repeats:
             return False
+        if call.reading.progress_declared is False:
+            return False
         if call.effect is Effect.POLL:
             return not news.was_seen
         # A failure that is worded otherwise tells something only where something was done about it.
@@ -222,9 +246,9 @@ class RunState:
 
     def _may_be_a_repeat(self, past: Past, repeats: Repeats | None) -> bool:
         """Return whether there is anything to look for; most calls are made once and bring something new."""
-        if past.content is not None or (repeats is not None and repeats.count > 1):
+        if past.content is not None or past.progress is False or (repeats is not None and repeats.count > 1):
             return True
-        return past.news is not True and past.progress is not True and (past.news is False or past.is_question)
+        return past.progress is not True and (past.news is False or (past.news is None and past.is_question))
 
     def _verdicts(
         self,
@@ -232,8 +256,6 @@ class RunState:
         call: Call,
         past: Past,
         repeats: Repeats | None,
-        streak: FailureStreak | None,
-        same: SameFailure | None,
     ) -> Iterator[Verdict | None]:
         policy, wanted, trail = self.policy, self.policy.patterns, agent.trail
         if past.content is not None and Pattern.SOFT_LOOP in wanted:
@@ -245,9 +267,6 @@ class RunState:
                 yield found
         if past.progress is True:
             return
-        if streak is not None and Pattern.RETRY_STORM in wanted:
-            found = find_retry_storm(call, streak, policy)
-            yield found if found is not None or same is None else find_same_failure(call, same, policy.same_failures)
         if Pattern.CYCLE in wanted and repeats is not None:
             yield find_cycle(past, trail, policy)
         if Pattern.SOFT_LOOP in wanted:
@@ -275,10 +294,12 @@ class RunState:
         self._open[verdict.pattern] = (agent, verdict)
         return True
 
-    def _resolve(self, agent: str) -> tuple[Pattern, ...]:
+    def _resolve(self, call: Call) -> tuple[Pattern, ...]:
         if not self._open:
             return ()
-        over = tuple(pattern for pattern, (owner, _) in self._open.items() if owner == agent and pattern not in _LASTING)
+        # What is written may be just what does not help.
+        lasting = _LASTING_WRITES if call.effect is Effect.WRITE else _LASTING
+        over = tuple(pattern for pattern, (owner, _) in self._open.items() if owner == call.agent and pattern not in lasting)
         for pattern in over:
             del self._open[pattern]
         return over

@@ -52,7 +52,8 @@ class SameFailures:
     def take_in(self, call: Call, said: Said, step: int) -> SameFailure | None:
         """Count a failure; return it where the tool failed for the same reason before."""
         tool = call.reading.tool or ""
-        if call.evidence is None:
+        if call.evidence is None or call.error_class is ErrorClass.TRANSIENT:
+            # What passes by itself has a tolerance of its own.
             return None
         answer = (call.signature, call.evidence.fingerprint)
         known = self._by_tool.get(tool)

@@ -81,7 +81,6 @@ def _is_rewritten(latest: Past, past: Past) -> bool:
 
 def _verdict(alike: list[Past], limit: int, what: str) -> Verdict:
     alike.reverse()
-    words = [past.asked.words | past.asked.numbers for past in alike]
     return Verdict(
         pattern=Pattern.SOFT_LOOP,
         action=Action.STOP,
@@ -92,7 +91,7 @@ def _verdict(alike: list[Past], limit: int, what: str) -> Verdict:
             "tool": alike[-1].tool,
             "repeats": len(alike),
             "limit": limit,
-            "differing": sorted(frozenset.union(*words) - frozenset.intersection(*words))[:20],
+            "asked": [past.arguments[:120] for past in alike][-8:],
             "steps": [past.step for past in alike][-8:],
             "span_ids": [past.span_id for past in alike][-8:],
         },

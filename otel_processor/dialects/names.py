@@ -25,6 +25,7 @@ LOOP_PATTERN: Final = "loop.pattern"
 LOOP_VERDICT: Final = "loop.verdict"
 LOOP_STOP_REASON: Final = "loop.stop_reason"
 LOOP_ALERT_EVENT: Final = "loop.alert"
+LOOP_REFUSED_EVENT: Final = "loop.refused"
 
 # OpenTelemetry general and MCP conventions.
 ERROR_TYPE: Final = "error.type"

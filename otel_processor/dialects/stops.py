@@ -152,7 +152,7 @@ def stop_by_failure(span: SpanFacts) -> StopReason | None:
         name = _last_part(told)
         if name in _BY_TYPE:
             return _BY_TYPE[name]
-        if name == "LoopDetected":
+        if name in {"LoopDetected", "LoopNudge"}:
             return next((reason for message in messages if (reason := _in_front(message))), StopReason.UNKNOWN)
     return next((reason for message in messages for pattern, reason in _BY_MESSAGE if pattern.search(message)), None)
 

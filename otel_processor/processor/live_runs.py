@@ -10,7 +10,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from otel_processor.detection.bounded import RecentMap
 from otel_processor.dialects import read_span
-from otel_processor.model import NOTHING, Reading, Role
+from otel_processor.guard.asked import AskedCalls
+from otel_processor.guard.declaring import find_roots
+from otel_processor.guard.guarded_run import GuardedRun
+from otel_processor.model import NOTHING, Mode, Reading, Role
 from otel_processor.processor.cancelled import handled_now
 from otel_processor.processor.recalling import WAIT_SECONDS, Earlier, Recall
 from otel_processor.processor.sdk_span import SpanView, raw_attributes
@@ -21,11 +24,12 @@ from otel_processor.runs.trace_tree import agree, at_once
 from otel_processor.runs.tracker import RunTracker
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from opentelemetry.sdk.trace import Span
 
-    from otel_processor.model import Alert
+    from otel_processor.guard.answer import Answer
+    from otel_processor.model import Alert, Call
     from otel_processor.policy import Policy
 
 OPEN_SPANS = 50_000
@@ -68,6 +72,8 @@ class OpenSpan:
     reading: Reading = NOTHING
     inside: list[EndedCall] | None = None
     """Calls that ended directly inside, with nothing but plain spans between: the span may tell one of them again."""
+    refused: tuple[Call, Answer] | None = None
+    """The call was asked about when the span started, and was not made."""
 
     def read(self) -> Reading:
         """Return what the span says so far; read again only when attributes came since."""
@@ -132,15 +138,26 @@ class LiveRun:
     last_ns: int = 0
     recall: Recall | None = None
     """It may be older than this process, and it is not known yet how it stood."""
+    guarded: GuardedRun | None = None
+    """Only once somebody asks: most runs are watched, not guarded."""
+    asked: AskedCalls = field(default_factory=AskedCalls)
 
 
 class LiveRuns:
     """Open spans and runs of one process. `lock` guards everything in it; both are bounded."""
 
-    def __init__(self, policy: Policy, earlier: Earlier | None = None) -> None:
+    def __init__(
+        self,
+        policy: Policy,
+        mode: Mode = Mode.OBSERVE,
+        tell: Callable[[Alert], object] | None = None,
+        earlier: Earlier | None = None,
+    ) -> None:
+        self._policies = Policies(policy)
+        self.mode = mode
+        self.tell = tell
         self._earlier = earlier
         self._looked_back = False
-        self._policies = Policies(policy)
         self.lock = threading.Lock()
         self._spans: RecentMap[int, OpenSpan] = RecentMap(OPEN_SPANS)
         self._runs: RecentMap[str, LiveRun] = RecentMap(LIVE_RUNS)
@@ -216,10 +233,14 @@ class LiveRuns:
         self._looked_back = True
         self._earlier.look(WAIT_SECONDS)
 
-    def recollect(self, run: LiveRun, around: Surroundings) -> tuple[Alert, ...]:
+    def recollect(self, run: LiveRun, agent: str) -> tuple[Alert, ...]:
         """Let a run that is older than this process go on from where it stood; return alerts that were not told for want of that.
 
         The first time it waits for that a moment, without the lock.
+
+        Args:
+            run: the run.
+            agent: the outermost one that goes on with it.
         """
         recall = run.recall
         if recall is None:
@@ -229,8 +250,58 @@ class LiveRuns:
             if run.recall is None or not recall.is_due:
                 return ()
             run.recall = None
-            run.tracker, alerts = recall.resumed(run.tracker, around.outermost)
+            run.tracker, alerts = recall.resumed(run.tracker, agent)
+            if run.guarded is not None:
+                run.guarded.tracker = run.tracker
             return alerts
+
+    def open_span(self, span_id: int) -> OpenSpan | None:
+        """Return a span that has started and not ended."""
+        with self.lock:
+            return self._spans.peek(span_id)
+
+    def run_around(self, span_id: int) -> tuple[LiveRun, str] | None:
+        """Return the run that an open span of this process belongs to, under guard from now on, and the span's agent."""
+        known = self._spans.peek(span_id)
+        if known is None:
+            return None
+        trace_id = f"{known.span.context.trace_id:032x}"
+        around = surroundings_of(known)
+        is_call = known.read().role.is_call
+        if is_call:
+            run = self.run_of(known, around, trace_id)
+        else:
+            declared = around.declared_run_id
+            run = self._run(declared or trace_id, around.task_type, may_be_older=declared is not None)
+        self.guard(run, around.task)
+        return run, around.agent
+
+    def root_around(self, span_id: int) -> OpenSpan | None:
+        """Return the open span that an open span of this process lies in, and that lies in none."""
+        known = self._spans.peek(span_id)
+        for _ in range(_DEPTH):
+            if known is None or known.parent is None:
+                break
+            known = known.parent
+        return known
+
+    def refuse_inside(self, span_id: int, call: Call, answer: Answer) -> bool:
+        """Remember at a call's own open span that the call is refused; return whether the span is that call's."""
+        known = self._spans.peek(span_id)
+        tool = call.reading.tool or ""
+        if known is None or known.refused is not None:
+            return False
+        reading = known.read()
+        if not (reading.tool == tool if reading.role is Role.TOOL else reading.role is Role.OTHER and tool in known.span.name):
+            return False
+        known.refused = (call, answer)
+        return True
+
+    def guard(self, run: LiveRun, task: str | None) -> GuardedRun:
+        """Return the guard's memory of a run, a new one where there was none."""
+        if run.guarded is None:
+            run.guarded = GuardedRun(run.tracker, run.tracker.state.policy, self.mode, task=task)
+        return run.guarded
 
     def existing_run(self, run_id: str) -> LiveRun | None:
         """Return a run that has had calls."""
@@ -269,6 +340,24 @@ class LiveRuns:
 
 
 _all: weakref.WeakSet[LiveRuns] = weakref.WeakSet()
+
+
+def every_live_runs() -> list[LiveRuns]:
+    """Return what the span processors of this process know."""
+    return list(_all)
+
+
+def _open_root(span: Any) -> Any:
+    span_id = span.get_span_context().span_id
+    for runs in every_live_runs():
+        with runs.lock:
+            root = runs.root_around(span_id)
+        if root is not None:
+            return root.span
+    return None
+
+
+find_roots.append(_open_root)
 
 
 def _begin_in_child() -> None:

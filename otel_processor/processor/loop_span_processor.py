@@ -13,16 +13,20 @@ from otel_processor.detection.evidence import make_call
 from otel_processor.detection.fingerprint import examine, raw_hash
 from otel_processor.dialects import names
 from otel_processor.dialects.stops import stop_by_failure
-from otel_processor.model import NOTHING, Alert, Call, CallOutcome, Reading, ResultEvidence, Role
+from otel_processor.guard.answer import Answer, error_for
+from otel_processor.model import NOTHING, Alert, Call, CallOutcome, Mode, Reading, ResultEvidence, Role
 from otel_processor.policy import Policy
 from otel_processor.policy_file import policy_of
 from otel_processor.processor.border import never_raise
 from otel_processor.processor.cancelled import record_cancellation
+from otel_processor.processor.ending import guard_reason
 from otel_processor.processor.live_runs import EndedCall, LiveRun, LiveRuns, OpenSpan, Surroundings, surroundings_of
 from otel_processor.processor.recalling import Earlier
+from otel_processor.processor.refusing import end_refused
 from otel_processor.processor.sdk_span import SDK_CALLS_ON_ENDING, SpanView, value_length_limit, write_event, write_tags
 from otel_processor.runs.ending import Seen
 from otel_processor.runs.limits import without_cut_values
+from otel_processor.settings import mode_of
 
 if TYPE_CHECKING:
     from opentelemetry.context import Context
@@ -36,7 +40,15 @@ class LoopSpanProcessor(SpanProcessor):
     """Recognises an agent's tool calls and model calls, tags their spans, and tells when a run goes in circles.
 
     The tags (`loop.*`) are written while the span ends, so that every exporter of the process sees them, whatever the
-    order in which processors were added. Nothing it does raises into the host.
+    order in which processors were added. Nothing it does raises into the host, but for one thing that has to be asked for:
+
+    In the mode `enforce` the start of a tool's span raises where the call is held against the run: `LoopNudge` first, whose
+    text is for the model, then `LoopDetected`; the tool does not run. It takes a writer that gives the span its attributes
+    when it starts. Most frameworks hand a tool's exception to the model as its result, and the run goes on with that; one
+    that lets it through ends the run. The span of such a call ends at once, with the status ERROR and an event
+    `loop.refused`, so that it is exported and counted as a call that failed.
+
+    In the mode `nudge` nothing is raised, since an exception can end a run: `current_guard()` answers whoever asks.
     """
 
     def __init__(
@@ -45,6 +57,7 @@ class LoopSpanProcessor(SpanProcessor):
         *,
         on_alert: Callable[[Alert], None] | None = None,
         on_reading: Callable[[str, str, Reading], None] | None = None,
+        mode: Mode | str | None = None,
         earlier: Earlier | None = None,
     ) -> None:
         """Set up the processor.
@@ -54,18 +67,35 @@ class LoopSpanProcessor(SpanProcessor):
             on_alert: called at once with each alert, on the thread of the span that caused it; must not block.
             on_reading: called with (trace id, span id, reading) of spans that say something, so that an exporter in the
                 same process need not read them again.
+            mode: `observe`, `nudge` or `enforce`; that of `$OTEL_PROCESSOR_MODE`, or `observe`, when left out.
             earlier: knows how runs stood that this process goes on with; without it they begin anew in the tags.
+
+        Raises:
+            ConfigError: a setting cannot be used.
         """
         self._policy = policy_of(policy)
-        self._live = LiveRuns(self._policy, earlier)
+        self._mode = mode_of(mode)
+        self._live = LiveRuns(self._policy, self._mode, self._tell, earlier)
         self._on_alert = on_alert
         self._on_reading = on_reading
         self._closed = False
         self._examined: RecentMap[str, ResultEvidence] = RecentMap(_EXAMINED)
 
-    @never_raise
     def on_start(self, span: Span, parent_context: Context | None = None) -> None:
-        """Remember the span, and write on it what the user declared in baggage."""
+        """Remember the span, and write on it what the user declared in baggage.
+
+        Raises:
+            LoopDetected: only in the mode `enforce`: the span is a tool call that is held against the run.
+        """
+        self._begin(span, parent_context)
+        if self._mode is Mode.ENFORCE:
+            answer = self._refusal(span)
+            if answer is not None:
+                self._end_refused(span, answer)
+                raise error_for(answer)
+
+    @never_raise
+    def _begin(self, span: Span, parent_context: Context | None) -> None:
         if self._closed:
             return
         declared = baggage.get_all(parent_context)
@@ -75,6 +105,43 @@ class LoopSpanProcessor(SpanProcessor):
                 if isinstance(value, str) and value:
                     span.set_attribute(key, value)
         self._live.begin(span, declared=names.LOOP_RUN_ID in declared)
+
+    @never_raise
+    def _refusal(self, span: Span) -> Answer | None:
+        """Return what is held against the tool call that a span starts with, as far as the span says it by now."""
+        known = None if self._closed else self._live.open_span(span.context.span_id)
+        if known is None:
+            return None
+        reading = known.read()
+        if reading.role is not Role.TOOL:
+            return None
+        around = surroundings_of(known)
+        now = span.start_time or 0
+        trace_id = f"{span.context.trace_id:032x}"
+        with self._live.lock:
+            run = self._live.run_of(known, around, trace_id)
+        call = make_call(
+            reading,
+            trace_id=trace_id,
+            span_id=f"{span.context.span_id:016x}",
+            agent=around.agent,
+            start_ns=now,
+            end_ns=now,
+            policy=run.tracker.state.policy,
+        )
+        for alert in self._live.recollect(run, around.outermost):
+            self._tell(alert)
+        with self._live.lock:
+            answer = self._live.guard(run, around.task).answer(call, reading.call_id or call.span_id)
+        if answer.allows_call:
+            return None
+        known.refused = (call, answer)
+        return answer
+
+    @never_raise
+    def _end_refused(self, span: Span, answer: Answer) -> None:
+        """End the span of a call that is not made: nobody else will, and every exporter is to see it."""
+        end_refused(span, answer)
 
     def _on_ending(self, span: Span) -> None:
         self._finish(span)
@@ -98,11 +165,12 @@ class LoopSpanProcessor(SpanProcessor):
             return
         known = self._live.end(span)
         reading = known.read_at_end()
-        if not reading.role.is_call and record_cancellation(span, known.handled):
+        if not reading.role.is_call and self._say_at_the_end(known, span, reading):
             reading = known.read_at_end()
         if reading.role.is_call:
             self._finish_call(known, span, reading)
         elif reading.role is Role.OTHER:
+            self._finish_refused(known)
             if known.inside and known.parent is not None:
                 with self._live.lock:
                     self._live.lies_inside(known.parent, known.inside)
@@ -143,14 +211,14 @@ class LoopSpanProcessor(SpanProcessor):
             result_was_cut=was_cut,
             examined=self._examine,
         )
-        for alert in self._live.recollect(run, around):
+        for alert in self._live.recollect(run, around.outermost):
             self._tell(alert)
         with self._live.lock:
             if run.recall is not None:
                 run.recall.note(call, around.task)
             run.last_ns = max(run.last_ns, end_ns)
             run.ending.add(Seen(reading, start_ns, (end_ns, span_id), not known.has_parent, failed=False))
-            outcome, alerts, _ = run.tracker.observe(call, task=around.task)
+            outcome, alerts = self._observe(known, run, call, around.task)
         if reading.role is Role.TOOL:
             tags = _tags(run, call, outcome)
             if around.declared_run_id is not None:
@@ -159,6 +227,27 @@ class LoopSpanProcessor(SpanProcessor):
         for alert in alerts:
             write_event(span, names.LOOP_ALERT_EVENT, _alert_attributes(alert), end_ns)
             self._tell(alert)
+
+    def _finish_refused(self, known: OpenSpan) -> None:
+        """Count a call that was refused inside a span of which nobody said that it is a tool's."""
+        if known.refused is None:
+            return
+        around = surroundings_of(known)
+        with self._live.lock:
+            run = self._live.run_of(known, around, f"{known.span.context.trace_id:032x}")
+            alerts = self._live.guard(run, around.task).refused(*known.refused)
+        for alert in alerts:
+            self._tell(alert)
+
+    def _observe(self, known: OpenSpan, run: LiveRun, call: Call, task: str | None) -> tuple[CallOutcome, tuple[Alert, ...]]:
+        guarded = run.guarded if self._mode is Mode.OBSERVE else self._live.guard(run, task)
+        held = guarded.held_against(call) if guarded is not None and known.refused is None else None
+        outcome, alerts, _ = run.tracker.observe(call, task=task)
+        if guarded is None:
+            return outcome, alerts
+        if known.refused is not None:
+            return outcome, alerts + guarded.refused(*known.refused, outcome=outcome)
+        return outcome, alerts + guarded.took(call, outcome, held)
 
     @never_raise
     def _tell(self, alert: Alert) -> None:
@@ -172,6 +261,16 @@ class LoopSpanProcessor(SpanProcessor):
         if self._on_reading is not None:
             self._on_reading(trace_id, span_id, reading)
         return trace_id, span_id
+
+    def _say_at_the_end(self, known: OpenSpan, span: ReadableSpan, reading: Reading) -> bool:
+        """Write on an agent or a root what it does not say by itself about its end; return whether that was anything."""
+        said = record_cancellation(span, known.handled)
+        if known.has_parent or names.LOOP_STOP_REASON_DECLARED in known.attributes:
+            return said
+        with self._live.lock:
+            run = self._live.existing_run(reading.run_id or f"{span.context.trace_id:032x}")
+        reason = guard_reason(run, span) if run is not None else None
+        return said if reason is None else write_tags(span, {names.LOOP_STOP_REASON_DECLARED: str(reason)}) or said
 
     def _note_end(self, known: OpenSpan, span: ReadableSpan, reading: Reading) -> None:
         """Take in what a root, an agent or a declaration says about the end of a run."""

@@ -50,7 +50,7 @@ class Ending:
 
     The first of these that says something:
 
-    - what the user or the guard declared, the last one;
+    - what the user or the guard declared, the last one; `error` says no more than that, and leaves it to the next;
     - the failure of a root or an agent after which nothing was called any more, the outermost one: a failure that the agent
       went on from did not end it;
     - the word of the outermost agent on how it finished. One that finished asking for tools, which then ran, was not asked
@@ -125,10 +125,11 @@ class Ending:
         return [top for top in self._tops if top is closing or -top.minus_end_ns >= self._call_ns]
 
     def _ended(self) -> StopReason:
-        if self._declared is not None:
-            return self._declared[1]
+        declared = self._declared[1] if self._declared is not None else None
+        if declared not in {None, StopReason.ERROR}:
+            return declared
         final = self._final()
-        told = next((top.stop for top in final if top.stop is not None), None)
+        told = next((top.stop for top in final if top.stop is not None), declared)
         if told is not None:
             return told
         if any(top.failed for top in final):

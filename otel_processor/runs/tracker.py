@@ -6,26 +6,28 @@ import hashlib
 from dataclasses import replace
 
 from otel_processor.detection.run_state import RunState
-from otel_processor.model import Alert, Call, CallOutcome, Pattern, StopReason
+from otel_processor.dialects.stops import stop_by_word
+from otel_processor.model import Alert, Call, CallOutcome, Pattern, Role, StopReason, Verdict
 from otel_processor.policy import Policy
 
 
 class RunTracker:
     """The memory of one run, used by the live path and by the ledger alike. Its owner holds the lock."""
 
-    __slots__ = ("_open", "flagged_reason", "run_id", "state")
+    __slots__ = ("_open", "flagged_reason", "last_finish_reason", "run_id", "state")
 
     def __init__(self, run_id: str, policy: Policy) -> None:
         self.run_id = run_id
         self.state = RunState(policy)
         self.flagged_reason: StopReason | None = None
+        self.last_finish_reason: str | None = None
         self._open: dict[Pattern, Alert] = {}
 
     def copy(self) -> RunTracker:
         """Return a tracker of its own that goes on from here."""
         twin = RunTracker(self.run_id, self.state.policy)
         twin.state, twin._open = self.state.copy(), dict(self._open)
-        twin.flagged_reason = self.flagged_reason
+        twin.flagged_reason, twin.last_finish_reason = self.flagged_reason, self.last_finish_reason
         return twin
 
     def observe(self, call: Call, *, task: str | None) -> tuple[CallOutcome, tuple[Alert, ...], tuple[Alert, ...]]:
@@ -34,6 +36,8 @@ class RunTracker:
         Returns:
             what it means, the alerts that it opened or made graver, and those that it resolved.
         """
+        if call.kind is Role.MODEL and call.reading.finish_reason is not None:
+            self.last_finish_reason = call.reading.finish_reason
         outcome = self.state.observe(call)
         if not outcome.verdicts and not outcome.resolved:
             return outcome, (), ()
@@ -43,26 +47,36 @@ class RunTracker:
         opened = []
         for verdict in outcome.verdicts:
             before = self._open.get(verdict.pattern)
-            alert = (
-                replace(before, verdict=verdict)
-                if before is not None
-                else Alert(
-                    alert_id=alert_id(self.run_id, verdict.pattern, call.span_id),
-                    run_id=self.run_id,
-                    trace_id=call.trace_id,
-                    span_id=call.span_id,
-                    at_ns=call.end_ns,
-                    task=task,
-                    agent=call.agent or None,
-                    tool=call.reading.tool,
-                    verdict=verdict,
-                )
-            )
+            alert = replace(before, verdict=verdict) if before is not None else self._alert(verdict, call, task)
             self._open[verdict.pattern] = alert
-            if self.flagged_reason is None and (verdict.stop_reason or "").startswith("loop_detected:"):
-                self.flagged_reason = verdict.stop_reason
+            self._flag(verdict)
             opened.append(alert)
         return outcome, tuple(opened), resolved
+
+    def _alert(self, verdict: Verdict, call: Call, task: str | None) -> Alert:
+        return Alert(
+            alert_id=alert_id(self.run_id, verdict.pattern, call.span_id),
+            run_id=self.run_id,
+            trace_id=call.trace_id,
+            span_id=call.span_id,
+            at_ns=call.end_ns,
+            task=task,
+            agent=call.agent or None,
+            tool=call.reading.tool,
+            verdict=verdict,
+        )
+
+    def _flag(self, verdict: Verdict) -> None:
+        if self.flagged_reason is None and (verdict.stop_reason or "").startswith("loop_detected:"):
+            self.flagged_reason = verdict.stop_reason
+
+    def tell(self, verdict: Verdict, call: Call, *, task: str | None) -> Alert:
+        """Open an alert, or say something graver in the one that is open, for what the guard did about a call."""
+        before = self._open.get(verdict.pattern)
+        alert = replace(before, verdict=verdict) if before is not None else self._alert(verdict, call, task)
+        self._open[verdict.pattern] = alert
+        self._flag(verdict)
+        return alert
 
     def finish(self, at_ns: int) -> tuple[Alert, ...]:
         """Resolve what is open: the run has ended."""
@@ -74,6 +88,11 @@ class RunTracker:
     def open_alerts(self) -> tuple[Pattern, ...]:
         """Patterns of the alerts that are open."""
         return tuple(self._open)
+
+    @property
+    def end_reason(self) -> StopReason:
+        """Why the run ended where nothing but its model tells it, by its last answer."""
+        return stop_by_word(self.last_finish_reason) or StopReason.COMPLETED
 
 
 def alert_id(run_id: str, pattern: Pattern, span_id: str) -> str:

@@ -12,10 +12,9 @@ import pytest
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-from otel_processor import DuckDBSpanExporter, LoopSpanProcessor, Policy, instrument
+from otel_processor import DuckDBSpanExporter, LoopSpanProcessor, Policy, bug_reports, instrument
 from otel_processor.detection.run_state import RunState
 from otel_processor.dialects import read_span
-from otel_processor.processor import border
 from otel_processor.runs.ledger import Ledger
 from otel_processor.store import spool
 from otel_processor.store.database import Database
@@ -33,9 +32,9 @@ if TYPE_CHECKING:
 @pytest.fixture(autouse=True)
 def first_report() -> Iterator[None]:
     """Let each test see the first report of a bug, which is the only one for a minute."""
-    border._reported.clear()
+    bug_reports._reported.clear()
     yield
-    border._reported.clear()
+    bug_reports._reported.clear()
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ import importlib.metadata, sys
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
-from otel_processor import instrument
+from otel_processor import LoopDetected, LoopSpanProcessor, instrument
 from tests.integration.agents import loop
 
 assert importlib.metadata.version("opentelemetry-sdk") == sys.argv[2]
@@ -42,6 +42,23 @@ for exporter in (before, after):
     (root,) = [dict(span.attributes) for span in spans if span.parent is None]
     assert (root["loop.stop_reason"], root["loop.task"]) == ("completed", "looper"), root
 provider.shutdown()
+
+before, after = InMemorySpanExporter(), InMemorySpanExporter()
+strict = TracerProvider()
+strict.add_span_processor(SimpleSpanProcessor(before))
+strict.add_span_processor(LoopSpanProcessor(mode="enforce"))
+strict.add_span_processor(SimpleSpanProcessor(after))
+try:
+    loop(strict.get_tracer("agent"), 6)
+except LoopDetected as error:
+    assert error.stop_reason == "loop_detected:repeated_tool_signature", error
+else:
+    raise AssertionError("the third call was made")
+for exporter in (before, after):
+    *calls, root = exporter.get_finished_spans()
+    assert [call.status.status_code.name for call in calls] == ["UNSET", "UNSET", "ERROR"], calls
+    assert root.name == "invoke_agent looper", root
+strict.shutdown()
 print("all is well")
 """
 

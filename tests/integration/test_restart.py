@@ -93,6 +93,28 @@ WAYS = {
 }
 
 
+_REFUSED = (
+    _SETUP
+    + """
+from otel_processor import LoopDetected
+context.attach(baggage.set_baggage("loop.run.id", run))
+try:
+    call_tool(tracer, "lookup_order", {"order_id": "demo-001"}, "not found yet")
+    print("was made")
+except LoopDetected as error:
+    print(error.verdict.pattern)
+"""
+)
+_ASKED = (
+    _SETUP
+    + """
+from otel_processor import current_guard
+with agent(tracer, "clerk", more={"loop.run.id": run}):
+    print(current_guard().before_tool("lookup_order", {"order_id": "demo-001"}).pattern)
+"""
+)
+
+
 def dies(code: str, db: Path, times: int, run: str) -> None:
     process = processes.start(code, db, times, run, env={"DIES": "yes"})
     _, errors = process.communicate(timeout=60)
@@ -117,6 +139,13 @@ def test_the_third_equal_call_is_the_third_although_its_process_made_none(way: s
     assert (third["run.id"], third["step"]) == (run_id, steps)
     assert rows(db, ALERTS) == [(run_id, "hard_loop", 1)]
     assert rows(db, "select span_id from alerts") == rows(db, "select span_id from calls where repeats = 3")
+
+
+@pytest.mark.parametrize("code", [_REFUSED, _ASKED], ids=["on_start", "current_guard"])
+def test_the_guard_knows_what_was_done_before(code: str, db: Path) -> None:
+    dies(_BAGGAGE, db, 2, "order-7")
+    out, _ = processes.run(code, db, 1, "order-7", env={"OTEL_PROCESSOR_MODE": "enforce"})
+    assert out == "hard_loop\n"
 
 
 def test_what_was_told_before_is_not_told_again(db: Path) -> None:

@@ -30,9 +30,25 @@ print(*told)
 QUIET = {"OTEL_METRICS_EXPORTER": "none", "OTEL_LOGS_EXPORTER": "none", "OTEL_SERVICE_NAME": "shop"}
 
 
-def run_agent(folder: Path, env: Mapping[str, str], *, seconds: float = 60) -> tuple[list[str], str]:
+STUBBORN_AGENT = """
+from opentelemetry import trace
+from tests.integration.agents import agent, call_tool
+tracer, ran = trace.get_tracer("agent"), 0
+try:
+    with agent(tracer, "clerk"):
+        for _ in range(9):
+            call_tool(tracer, "lookup", {"order_id": "demo-001"}, "not found")
+            ran += 1
+except Exception as error:
+    print("ended", type(error).__name__, ran)
+else:
+    print("made", ran)
+"""
+
+
+def run_agent(folder: Path, env: Mapping[str, str], *, code: str = AGENT, seconds: float = 60) -> tuple[list[str], str]:
     script = folder / "agent.py"
-    script.write_text(AGENT)
+    script.write_text(code)
     done = subprocess.run(
         [str(INSTRUMENT), sys.executable, str(script)],
         env=processes.environment({**QUIET, **env}),
@@ -48,6 +64,15 @@ def run_agent(folder: Path, env: Mapping[str, str], *, seconds: float = 60) -> t
 
 @pytest.mark.skipif(not INSTRUMENT.exists(), reason="the extra `auto` is not installed")
 class TestZeroCode:
+    @pytest.mark.parametrize("exporter", ["duckdb", "console"])
+    def test_a_mode_alone_stops_a_loop(self, exporter: str, db: Path, tmp_path: Path) -> None:
+        """With our exporter, and with any other: asking for a mode is asking for the span processor."""
+        env = {"OTEL_TRACES_EXPORTER": exporter, "OTEL_PROCESSOR_DB": str(db)}
+        out, _ = run_agent(tmp_path, env | {"OTEL_PROCESSOR_MODE": "enforce"}, code=STUBBORN_AGENT)
+        assert out[:3] == ["ended", "LoopNudge", "2"]
+        out, _ = run_agent(tmp_path, env | {"OTEL_PROCESSOR_MODE": "nudge"}, code=STUBBORN_AGENT)
+        assert out[:2] == ["made", "9"]
+
     def test_rows_tags_and_alerts_are_in_the_database(self, db: Path, tmp_path: Path) -> None:
         told, errors = run_agent(tmp_path, {"OTEL_TRACES_EXPORTER": "duckdb", "OTEL_PROCESSOR_DB": str(db)})
         assert errors == ""

@@ -465,3 +465,10 @@ def test_a_status_that_stands_still_is_let_off_a_few_times() -> None:
 def test_a_status_that_never_moves_is_a_loop_in_the_end() -> None:
     outcomes = run(*["get_job_status:7=queued"] * 8)
     assert [str(verdict.pattern) for outcome in outcomes for verdict in outcome.verdicts] == ["hard_loop"]
+
+
+def test_what_the_agent_calls_no_progress_does_not_start_repeats_anew() -> None:
+    """A refused call ends with the guard's own message, which reads like an answer that moved."""
+    outcomes = run(*[f"search:cats=not run, asked {number} times-" for number in ("one", "two", "three", "four")])
+    assert [outcome.repeats for outcome in outcomes] == [1, 2, 3, 4]
+    assert [outcome.progress for outcome in outcomes] == [False] * 4
