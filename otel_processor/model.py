@@ -169,6 +169,8 @@ class Reading:
     """Declared by the user: `loop.task.type`."""
     progress_declared: bool | None = None
     """Declared by the user: `loop.progress.declared`."""
+    stop_declared: StopReason | None = None
+    """Declared by the user or the guard: `loop.stop_reason.declared`."""
 
     @classmethod
     def of(cls, found: dict[str, Any]) -> Self:
