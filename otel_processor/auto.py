@@ -36,6 +36,8 @@ def add_loop_processor() -> None:
     if not isinstance(provider, TracerProvider):
         return
     if exporter is not None:
-        provider.add_span_processor(LoopSpanProcessor(on_alert=exporter.tell, on_reading=exporter.remember))
+        provider.add_span_processor(
+            LoopSpanProcessor(on_alert=exporter.tell, on_reading=exporter.remember, earlier=exporter.earlier)
+        )
     elif load_settings().mode is not None:
         provider.add_span_processor(LoopSpanProcessor())

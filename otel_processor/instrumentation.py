@@ -97,7 +97,11 @@ def instrument(
             store = DuckDBSpanExporter(db, policy=policy)
             batches.append(CountedBatches(store))
         processor = LoopSpanProcessor(
-            policy, on_alert=store.tell if store else None, on_reading=store.remember if store else None, mode=mode
+            policy,
+            on_alert=store.tell if store else None,
+            on_reading=store.remember if store else None,
+            earlier=store.earlier if store else None,
+            mode=mode,
         )
         for added in (processor, *batches):
             provider.add_span_processor(added)

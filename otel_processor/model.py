@@ -169,6 +169,8 @@ class Reading:
     """Declared by the user: `loop.task.type`."""
     progress_declared: bool | None = None
     """Declared by the user: `loop.progress.declared`."""
+    stop_declared: StopReason | None = None
+    """Declared by the user or the guard: `loop.stop_reason.declared`."""
 
     @classmethod
     def of(cls, found: dict[str, Any]) -> Self:
@@ -332,6 +334,15 @@ class Verdict:
     """`warning` or `critical`."""
     message: str
     evidence: Mapping[str, Any]
+
+
+class History(NamedTuple):
+    """What the healthy runs of a task used: how many there were, and the 95th percentile of each measure, None if unknown."""
+
+    runs: int
+    steps: float | None
+    tokens: float | None
+    cost_usd: float | None
 
 
 class CallOutcome(NamedTuple):

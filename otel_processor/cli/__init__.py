@@ -11,6 +11,7 @@ from otel_processor.cli.demo import demo
 from otel_processor.cli.doctor import doctor
 from otel_processor.cli.group import CarefulGroup
 from otel_processor.cli.import_ import import_files
+from otel_processor.cli.replay import replay
 from otel_processor.cli.sql import sql
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ def cli() -> None:
     """
 
 
-for command in (demo, import_files, dashboard, sql, doctor):
+for command in (demo, import_files, dashboard, sql, doctor, replay):
     cli.add_command(command)
 
 

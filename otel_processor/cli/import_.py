@@ -28,7 +28,9 @@ def import_files(context: click.Context, db: Path, files: tuple[Path, ...]) -> N
 
     Each of FILES holds one request, or one a line, plain or .gz; `-` reads standard input.
     Spans that are in the database already are counted and left as they are, so importing twice does no harm.
-    Without FILES, what waits in the spool beside the database is taken along, and nothing else.
+    Without FILES, what waits in the spool beside the database is taken along, and nothing else is read.
+    In the end runs that are open are closed as abandoned where they are idle for longer than the policy's
+    run_idle_timeout_seconds; spans that come after all open them again.
     What is malformed is counted and left out, a file that is no OTLP is named; the rest is imported, and the exit
     code is 1.
     """
@@ -37,6 +39,7 @@ def import_files(context: click.Context, db: Path, files: tuple[Path, ...]) -> N
     with _readable(files) as readable, Importer(db) as importer:
         for name, path in readable:
             importer.take(name, path)
+        importer.finish()
     for failure in importer.failures:
         click.echo(f"Error: {failure}", err=True)
     if files:

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import sys
-import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
-import click
-
+from otel_processor.cli.progress import Progress
 from otel_processor.errors import TelemetryFormatError
 from otel_processor.store.opening import open_read_only
 
@@ -20,7 +17,6 @@ if TYPE_CHECKING:
 SPANS_PER_BATCH = 5_000
 OPEN_SECONDS = 10.0
 WRITE_SECONDS = 60.0
-MOMENT_SECONDS = 0.7
 
 _TOTALS = """
     select (select count(*) from calls), (select count(*) from runs), (select count(*) from alerts)
@@ -72,11 +68,15 @@ class Importer:
     def __exit__(self, *_: object) -> None:
         self._recorder.close()
 
+    def finish(self) -> None:
+        """Close runs that the files leave open and that nothing more can be expected of."""
+        self._recorder.close_idle(timeout_seconds=WRITE_SECONDS)
+
     def take(self, name: str, path: Path) -> None:
         """Import one file; what is wrong with it is added to `failures`, with what came before kept."""
         from otel_processor.ingest.otlp_json import spans_of_file
 
-        progress = _Progress(name, path.stat().st_size)
+        progress = Progress(name, path.stat().st_size)
         seen = 0
         try:
             for spans, consumed in spans_of_file(path, self.tally):
@@ -138,27 +138,3 @@ def totals(db: Path) -> str:
     finally:
         connection.close()
     return f"{calls:,} calls, {runs:,} runs, {alerts:,} alerts"
-
-
-class _Progress:
-    """A bar on standard error, once the work takes longer than a moment and only for a terminal."""
-
-    def __init__(self, name: str, size: int) -> None:
-        self._name, self._size = name, max(size, 1)
-        self._started = time.monotonic()
-        self._bar: Any = None
-        self._done = 0
-
-    def show(self, consumed: int) -> None:
-        if self._bar is None:
-            if not sys.stderr.isatty() or time.monotonic() - self._started < MOMENT_SECONDS:
-                return
-            self._bar = click.progressbar(length=self._size, label=self._name[-30:], file=sys.stderr)
-            self._bar.__enter__()
-        consumed = min(consumed, self._size)
-        self._bar.update(consumed - self._done)
-        self._done = consumed
-
-    def end(self) -> None:
-        if self._bar is not None:
-            self._bar.__exit__(None, None, None)

@@ -68,20 +68,19 @@ class AgentState:
     def past(self, call: Call) -> Past:
         """Return a call as the trail will remember it, before it is known what it brought."""
         reading = call.reading
+        tool, arguments = reading.tool or "", reading.arguments
+        writes = call.effect is Effect.WRITE
         return Past(
-            step=self.step,
-            span_id=call.span_id,
-            tool=reading.tool or "",
-            effect=call.effect or Effect.UNKNOWN,
-            signature=call.signature,
-            arguments="" if reading.arguments is None else argument_text(reading.arguments),
-            fingerprint=call.evidence.fingerprint if call.evidence is not None else None,
-            progress=None,
-            news=None,
-            stirred=False,
+            self.step,
+            call.span_id,
+            tool,
+            call.effect or Effect.UNKNOWN,
+            call.signature,
+            "" if arguments is None else argument_text(arguments),
+            call.evidence.fingerprint if call.evidence is not None else None,
             failed=reading.is_error or call.error_class is not None,
-            content=long_content(reading.arguments) if call.effect is Effect.WRITE else None,
-            is_question=call.effect is not Effect.WRITE and asks_question(reading.tool or "", reading.arguments),
+            is_question=not writes and asks_question(tool, arguments),
+            content=long_content(arguments) if writes else None,
         )
 
     def something_changed(self, call: Call) -> None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 from otel_processor.detection.masking import mask_volatile
 from otel_processor.detection.signature import VOLATILE_KEYS
+from otel_processor.detection.spaceless import LETTERS
 from otel_processor.detection.wording import word_set
 
 LOOKED_AT_CHARS = 1_500
@@ -19,6 +21,7 @@ CONTENT_CHARS = 64
 
 _DEPTH = 6
 _MEMBERS = 64
+_PLAIN = frozenset({str, bool, float, int})
 _LONGEST_INTEGER_BITS = 8_192
 
 
@@ -43,8 +46,9 @@ def argument_text(arguments: Any) -> str:
     if type(arguments) is dict and len(arguments) <= _MEMBERS and VOLATILE_KEYS.isdisjoint(arguments):
         # Most arguments are a few short values side by side.
         values = list(arguments.values())
-        if all(type(value) is str for value in values):
-            return " ".join(values)[:LOOKED_AT_CHARS]
+        if _PLAIN.issuperset(map(type, values)):
+            with suppress(ValueError):  # Python refuses to write a huge integer in decimals.
+                return " ".join([value if type(value) is str else str(value) for value in values])[:LOOKED_AT_CHARS]
     parts: list[str] = []
     _collect(arguments, parts, _DEPTH)
     return " ".join(parts)[:LOOKED_AT_CHARS]
@@ -67,9 +71,8 @@ def _collect(value: Any, parts: list[str], depth: int) -> None:
         parts.append(str(value)[:LOOKED_AT_CHARS])
 
 
-@lru_cache(maxsize=512)
 def asked(text: str) -> Asked:
-    """Take a text of argument values apart; remembered, since a call is compared with several that follow it."""
+    """Take a text of argument values apart."""
     masked = mask_volatile(text)
     words = word_set(masked)
     numbers = frozenset(word for word in words if not word.isalpha() and any(map(str.isdigit, word)))
@@ -104,6 +107,9 @@ def is_reworded(one: Asked, other: Asked) -> bool:
         return False
     shorter, longer = sorted((one.words, other.words), key=len)
     missing = len(shorter - longer)
+    if missing and any(map(LETTERS.match, shorter)):
+        # Pairs of characters: those where words meet change with their order.
+        return len(shorter) > 2 and 3 * missing <= len(shorter)
     return len(shorter) > 1 and (missing == 0 or (5 * missing <= len(shorter) and len(shorter) < len(longer)))
 
 

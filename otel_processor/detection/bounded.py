@@ -66,6 +66,46 @@ class RecentMap(Generic[K, V]):
         return self._entries.values()
 
 
+class WeighedMap(RecentMap[K, V]):
+    """A mapping that also forgets the entries used longest ago when all together weigh too much."""
+
+    __slots__ = ("_most", "_weights", "put_away", "weight")
+
+    def __init__(self, limit: int, most: int) -> None:
+        super().__init__(limit)
+        self._most = most
+        self._weights: dict[K, int] = {}
+        self.weight = 0
+        self.put_away = 0
+        """Entries that were forgotten because there was no more room."""
+
+    def put(self, key: K, value: V) -> None:
+        """Store the value as the most recent one and forget the oldest beyond the limit."""
+        self._entries[key] = value
+        self._entries.move_to_end(key)
+        if len(self._entries) > self._limit:
+            self._forget_oldest()
+
+    def pop(self, key: K) -> V | None:
+        """Remove and return the value, or None."""
+        self.weight -= self._weights.pop(key, 0)
+        return self._entries.pop(key, None)
+
+    def weigh(self, key: K, weight: int) -> None:
+        """Say what an entry weighs now; others are forgotten where that is too much."""
+        if key not in self._entries:
+            return
+        self.weight += weight - self._weights.get(key, 0)
+        self._weights[key] = weight
+        while self.weight > self._most and len(self._entries) > 1:
+            self._forget_oldest()
+
+    def _forget_oldest(self) -> None:
+        key, _ = self._entries.popitem(last=False)
+        self.weight -= self._weights.pop(key, 0)
+        self.put_away += 1
+
+
 class RecentSet(Generic[K]):
     """A set that remembers at least the last `limit` members added and at most twice as many.
 

@@ -116,6 +116,16 @@ class Failures:
         """Return a tool's failures since it last worked."""
         return self._by_tool.peek(tool) or NO_FAILURES
 
+    def last(self, tool: str) -> Failure | None:
+        """Return a tool's last failure since it worked."""
+        latest = self.of(tool).latest
+        return latest[-1] if latest else None
+
+    def once_more(self, tool: str) -> FailureStreak:
+        """Return what the row would be if the last failure came again."""
+        known = self.of(tool)
+        return FailureStreak(known.times + 1, known.attempts + 1, (*known.latest, *known.latest[-1:])[-_REMEMBERED:])
+
     def worked(self, tool: str) -> None:
         """A tool worked: what it failed at before is over."""
         self._by_tool.pop(tool)

@@ -20,16 +20,13 @@ _VOLATILE = re.compile(
     r"|[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:[.,][0-9]+)?)?"  # ISO 8601
     rf"{_ZONE}(?![0-9A-Za-z])"
     rf"|[0-9]{{1,2}} {_MONTH} [0-9]{{4}} {_CLOCK}{_ZONE}\b"  # RFC 2822
-    rf"|{_CLOCK}{_ZONE}\b"  # clock
+    rf"|[0-9]{{1,2}}:[0-9]{{2}}(?::[0-9]{{2}}(?:[.,][0-9]+)?{_ZONE}\b| ?[AaPp]\.?[Mm]\b)"  # clock, of 24 or twelve hours
     rf"|0x{_HEX}{{4,}}\b"  # address
     r"|1[5-9][0-9]{8}(?:[0-9]{3}){0,3}\b(?:\.[0-9]+)?"  # epoch in s, ms, µs or ns, 2017 to 2033
     rf"|(?=[0-9]*[a-fA-F]){_HEX}{{12,}}\b"  # hexadecimal id
-    r"|[0-9]{1,2}:[0-9]{2} ?(?:[AaPp]\.?[Mm]\b)"  # clock of twelve hours
     r"|[0-9]{1,2}[/.][0-9]{1,2}[/.][0-9]{2,4},? [0-9]{1,2}:[0-9]{2}(?::[0-9]{2})?(?: ?[AaPp][Mm])?\b"  # day and minute
-    r"|(?:(?<=\b[Pp][Ii][Dd][ =:])|(?<=\b[Pp][Ii][Dd]: ))[0-9]+\b"  # process id
-    r"|(?:(?<=\b[Aa]ttempt[ #])|(?<=\b[Aa]ttempt #)|(?<=\b[Rr]etry[ #])|(?<=\b[Rr]etry #))[0-9]+\b"  # attempt
-    r"|(?!(?:1[0-9]|20)[0-9]0s\b)[0-9]+(?:\.[0-9]+)? ?"  # duration, but not the 1990s
-    r"(?:[nuµm]?s|secs?|seconds?|milliseconds?|minutes?|mins?|hours?|hrs?)\b"
+    r"|[0-9]+(?:\.[0-9]+)? ?(?:[nuµm]?s|secs?|seconds?|milliseconds?|minutes?|mins?|hours?|hrs?)\b"  # duration
+    r"(?<![12][0-9][0-9]0s)"
     r")"
     rf"|\b[a-fA-F](?:{_HEX}{{7}}(?:-{_HEX}{{4}}){{3}}-{_HEX}{{12}}|(?=[a-fA-F]*[0-9]){_HEX}{{11,}})\b"
 )
@@ -40,6 +37,7 @@ _KEYED = re.compile(
     r'|(?:\w{0,24}_|x-)?(?:request|trace|span|correlation)[_-]?id)"( ?: ?)(?:"[^"\n]{0,200}"|-?[0-9][0-9.eE+-]*)',
     re.IGNORECASE,
 )
+_COUNTED = re.compile(r"\b(pid|attempt|retry)([ =:#]{1,2})[0-9]+\b", re.IGNORECASE)
 _DIGIT = re.compile("[0-9]")
 
 
@@ -51,7 +49,15 @@ def mask_volatile(text: str) -> str:
     """
     if '":' in text or '" :' in text:
         text = _KEYED.sub(_masked_value, text)
-    return _VOLATILE.sub(MASK, text) if _DIGIT.search(text) else text
+    if not _DIGIT.search(text):
+        return text
+    if "pid" in text or "PID" in text or "ttempt" in text or "etry" in text:
+        text = _COUNTED.sub(_masked_count, text)
+    return _VOLATILE.sub(MASK, text)
+
+
+def _masked_count(found: re.Match[str]) -> str:
+    return f"{found[1]}{found[2]}{MASK}"
 
 
 def _masked_value(found: re.Match[str]) -> str:

@@ -17,7 +17,7 @@ from otel_processor.policy import Policy
 
 # Bounds of what one agent of one run remembers, about 2 MB together at the most.
 _FINGERPRINTS = 2_048
-_WORDS = 8_192
+_WORDS = 6_144
 _SKETCHES = 64
 _SIGNATURES = 2_048
 _WRITTEN = 1_024
@@ -106,6 +106,11 @@ class Novelty:
         if last is not None and not is_new:
             is_new = changed > policy.min_changed_chars
         return News(is_new, was_seen=False, stirred=changed > 0, is_first=is_first)
+
+    @property
+    def weight(self) -> int:
+        """How much is remembered, in words; each takes some 70 bytes."""
+        return len(self._words)
 
     def writes_new(self, asked: Asked) -> bool:
         """Say whether a write's arguments hold a word that the agent did not write before, and remember them."""

@@ -31,6 +31,12 @@ class Repeats:
         twin.stirred, twin.places = self.stirred, self.places.copy()
         return twin
 
+    def once_more(self) -> Repeats:
+        """Return what the count would be after one more call, this one left as it is."""
+        twin = self.copy()
+        twin.count += 1 + twin.uncounted
+        return twin
+
     def saw(self, step: int, span_id: str) -> None:
         """Count a call that met no transient failure: those before it are forgiven."""
         self.count += 1

@@ -18,6 +18,17 @@ def asks_again(latest: Past, trail: Trail) -> bool:
     return any(past.arguments and is_reworded(latest.asked, past.asked) for past in trail.of_tool(latest.tool, _LOOKED_BACK))
 
 
+def _alike(latest: Past, others: list[Past]) -> list[Past]:
+    """Return the call and those that ask what it asks, or what one of these asks."""
+    alike = [latest]
+    for one in alike:
+        found = [past for past in others if is_reworded(one.asked, past.asked)]
+        # The list grows while it is walked: what was found is looked at in its turn.
+        alike.extend(found)
+        others = [past for past in others if past not in found]
+    return alike
+
+
 def find_reworded(latest: Past, trail: Trail, policy: Policy) -> Verdict | None:
     """Return a verdict when enough of a tool's last calls ask the same in other words without new hits.
 
@@ -34,12 +45,11 @@ def find_reworded(latest: Past, trail: Trail, policy: Policy) -> Verdict | None:
         return None
     window = [past for past in trail.of_tool(latest.tool, policy.semantic_window - 1) if past.arguments]
     needed = policy.semantic_repeats if latest.news is False else policy.semantic_window
-    alike = [latest]
-    for past in window:
-        if past.news is not True and any(is_reworded(past.asked, other.asked) for other in alike):
-            alike.append(past)
-        elif latest.news is None:
-            return None
+    if latest.news is None and len(window) < needed - 1:
+        return None
+    alike = _alike(latest, [past for past in window if past.news is not True])
+    if len(alike) < 2:
+        return None
     first = next((past for past in window if past.news is True and any(is_reworded(past.asked, o.asked) for o in alike)), None)
     if first is not None:
         alike.append(first)

@@ -18,8 +18,9 @@ from otel_processor.detection.retry_storm import find_retry_storm
 from otel_processor.detection.reworded import asks_again, find_reworded
 from otel_processor.detection.same_failure import find_same_failure
 from otel_processor.detection.soft_loop import find_copies, find_soft_loop
+from otel_processor.detection.spend_spike import find_spend_spike
 from otel_processor.detection.trail import Past
-from otel_processor.model import Action, Call, CallOutcome, Effect, ErrorClass, Pattern, Role, Verdict
+from otel_processor.model import Action, Call, CallOutcome, Effect, ErrorClass, History, Pattern, Role, Verdict
 from otel_processor.policy import Policy
 
 _AGENTS = 64
@@ -33,6 +34,9 @@ _LASTING = frozenset({Pattern.LIMIT, Pattern.SPEND_SPIKE})
 _LASTING_WRITES = _LASTING | {Pattern.RETRY_STORM, Pattern.SOFT_LOOP}
 
 
+_WORDS_OF_AN_AGENT = 100
+"""What the counters of an agent take, in words."""
+
 _MUCH_CHARS = 100
 """Characters from which an answer may have taught the agent something that it can use elsewhere."""
 
@@ -44,7 +48,7 @@ class RunState:
     work per call does not depend on how long the run is.
     """
 
-    __slots__ = ("_agents", "_has_limits", "_open", "policy", "saw_model", "steps", "usage")
+    __slots__ = ("_agents", "_has_limits", "_open", "history", "policy", "saw_model", "steps", "usage")
 
     def __init__(self, policy: Policy) -> None:
         self.policy = policy
@@ -52,6 +56,8 @@ class RunState:
         self._open: dict[Pattern, tuple[str, Verdict]] = {}
         self._has_limits = has_limits(policy) and Pattern.LIMIT in policy.patterns
         self.usage = Usage()
+        self.history: History | None = None
+        """What the task's own healthy runs used, where somebody knows it."""
         self.steps = 0
         self.saw_model = False
 
@@ -61,7 +67,7 @@ class RunState:
         for agent, state in self._agents.items():
             twin._agents.put(agent, state.copy())
         twin._open, twin.steps, twin.saw_model = dict(self._open), self.steps, self.saw_model
-        twin.usage = self.usage.copy()
+        twin.usage, twin.history = self.usage.copy(), self.history
         return twin
 
     def knows_agent(self, agent: str) -> bool:
@@ -74,6 +80,11 @@ class RunState:
         if state is not None:
             self._agents.put(new, state)
         self._open = {pattern: (new if owner == old else owner, verdict) for pattern, (owner, verdict) in self._open.items()}
+
+    @property
+    def weight(self) -> int:
+        """How much is remembered, in words of some 70 bytes."""
+        return _WORDS_OF_AN_AGENT * len(self._agents) + sum(agent.novelty.weight for agent in self._agents.values())
 
     def observe(self, call: Call) -> CallOutcome:
         """Take in the next call and say what it means."""
@@ -120,17 +131,34 @@ class RunState:
             if over is not None:
                 return over
         if is_tool and agent is not None:
-            repeats = agent.repeats.peek(call.signature)
-            if repeats is not None and Pattern.HARD_LOOP in self.policy.patterns:
-                would_be = repeats.copy()
-                would_be.count = (
-                    1 if would_be.failures < self.policy.transient_tolerance else 1 + would_be.uncounted
-                ) + would_be.count
-                if not (0 < repeats.failures < self.policy.transient_tolerance):
-                    found = find_hard_loop(call, False, would_be, self.policy)
-                    if found is not None:
-                        return found
+            held = self._held_against(agent, call)
+            if held is not None:
+                return held
         return self.standing
+
+    def _held_against(self, agent: AgentState, call: Call) -> Verdict | None:
+        """Return what would be told if the call were made and answered as before."""
+        policy, wanted, trail = self.policy, self.policy.patterns, agent.trail
+        past = agent.past(call)
+        before = next(iter(trail.of_tool(past.tool, 1)), None)
+        past.progress = past.news = False
+        past.fingerprint = before.fingerprint if before is not None else None
+        last = agent.failures.last(past.tool)
+        if last is not None and last.signature == call.signature and Pattern.RETRY_STORM in wanted:
+            found = find_retry_storm(call._replace(error_class=last.error_class), agent.failures.once_more(past.tool), policy)
+            if found is not None:
+                return found
+        repeats = agent.repeats.peek(call.signature)
+        if repeats is not None and Pattern.HARD_LOOP in wanted and not 0 < repeats.failures < policy.transient_tolerance:
+            found = find_hard_loop(call, False, repeats.once_more(), policy)
+            if found is not None:
+                return found
+        if Pattern.SOFT_LOOP in wanted and past.content is not None:
+            return find_copies(past, trail, policy)
+        found = find_soft_loop(past, trail, policy) if Pattern.SOFT_LOOP in wanted else None
+        if found is None and Pattern.SEMANTIC_LOOP in wanted:
+            found = find_reworded(past, trail, policy)
+        return found if found is not None or Pattern.CYCLE not in wanted else find_cycle(past, trail, policy)
 
     def _step(self, agent: AgentState) -> None:
         self.steps += 1
@@ -145,7 +173,7 @@ class RunState:
         said = what_failed(call)
         news = agent.novelty.look(call, self.policy, asks_again=lambda: asks_again(past, agent.trail))
         progress, tolerated, repeats = self._weigh(agent, call, past, news, said)
-        past = past._replace(progress=progress, news=news.is_new, stirred=news.stirred)
+        past.progress, past.news, past.stirred = progress, news.is_new, news.stirred
         streak, same = agent.take_failure(call, said, moved=progress is True, learned=news.is_new is True and _tells_much(call))
         resolved: tuple[Pattern, ...] = ()
         if progress is True:
@@ -264,8 +292,11 @@ class RunState:
         yield from self._of_the_run(call)
         yield from agent.turns.turn(call.reading, step=self.steps, span_id=call.span_id, policy=self.policy)
 
-    def _of_the_run(self, call: Call) -> tuple[Verdict | None, ...]:
-        return (find_limit(self.usage, self.policy, call.span_id),) if self._has_limits else ()
+    def _of_the_run(self, call: Call) -> Iterator[Verdict | None]:
+        if self._has_limits:
+            yield find_limit(self.usage, self.policy, call.span_id)
+        if self.history is not None and Pattern.SPEND_SPIKE in self.policy.patterns:
+            yield find_spend_spike(self.usage, self.history, self.policy, call.span_id)
 
     def _told(self, agent: str, found: Iterable[Verdict | None]) -> tuple[Verdict, ...]:
         return tuple(verdict for verdict in found if verdict is not None and self._opens(agent, verdict))

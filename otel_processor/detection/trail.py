@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
-from typing import NamedTuple
+from dataclasses import dataclass
 
 from otel_processor.detection.asking import Asked, asked
 from otel_processor.model import Effect
@@ -12,8 +12,9 @@ from otel_processor.model import Effect
 _CALLS = 48
 
 
-class Past(NamedTuple):
-    """A tool call that was made."""
+@dataclass(slots=True, eq=False)
+class Past:
+    """A tool call that was made; not changed any more once it is part of a trail."""
 
     step: int
     span_id: str
@@ -23,21 +24,24 @@ class Past(NamedTuple):
     arguments: str
     """Text of the argument values, of bounded length; empty where they are not recorded."""
     fingerprint: str | None
-    progress: bool | None
-    news: bool | None
-    """Whether the result brought something new, whatever that meant for the run; None without a result."""
-    stirred: bool
-    """It answered otherwise than the same call before, ids aside."""
     failed: bool
     is_question: bool
     """It looks something up by words."""
-    content: int | None = None
+    content: int | None
     """Hash of a long text that it writes; of use within the process only."""
+    progress: bool | None = None
+    news: bool | None = None
+    """Whether the result brought something new, whatever that meant for the run; None without a result."""
+    stirred: bool = False
+    """It answered otherwise than the same call before, ids aside."""
+    _asked: Asked | None = None
 
     @property
     def asked(self) -> Asked:
         """The words of its arguments."""
-        return asked(self.arguments)
+        if self._asked is None:
+            self._asked = asked(self.arguments)
+        return self._asked
 
 
 class Trail:

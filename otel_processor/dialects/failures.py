@@ -51,7 +51,7 @@ def find_failure(span: SpanFacts, keys: FailureKeys, result: Any, *, result_fail
     """
     attributes = span.attributes
     status = span.status
-    exception = _exception(span) if span.events else None
+    exception = find_exception(span) if span.events else None
     told_by_result = _failed_result(span.scope, result)
     failed = (
         status == "ERROR"
@@ -70,7 +70,8 @@ def find_failure(span: SpanFacts, keys: FailureKeys, result: Any, *, result_fail
     )
 
 
-def _exception(span: SpanFacts) -> Attributes | None:
+def find_exception(span: SpanFacts) -> Attributes | None:
+    """The attributes of the last exception that was recorded on a span, or None."""
     for event in reversed(span.events):
         if event.name == names.EXCEPTION_EVENT:
             return event.attributes or {}

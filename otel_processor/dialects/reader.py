@@ -36,6 +36,7 @@ from otel_processor.dialects.openlit import OPENLIT
 from otel_processor.dialects.pydantic_ai import PYDANTIC_AI
 from otel_processor.dialects.registry import Index, Present, external_dialects
 from otel_processor.dialects.spring_ai import SPRING_AI
+from otel_processor.dialects.stops import declared_stop
 from otel_processor.dialects.traceloop import TRACELOOP
 from otel_processor.dialects.values import decode, decode_structure, flag, word
 from otel_processor.dialects.vercel import VERCEL
@@ -87,7 +88,13 @@ _NAMES_AND_IDS: Final = ("tool", "agent", "call_id", "conversation_id", "run_id"
 _LONGEST_NAME: Final = 512
 
 _DECLARED: Final = 1
-_DECLARATIONS: Final = (names.LOOP_RUN_ID, names.LOOP_TASK, names.LOOP_TASK_TYPE, names.LOOP_PROGRESS_DECLARED)
+_DECLARATIONS: Final = (
+    names.LOOP_RUN_ID,
+    names.LOOP_TASK,
+    names.LOOP_TASK_TYPE,
+    names.LOOP_PROGRESS_DECLARED,
+    names.LOOP_STOP_REASON_DECLARED,
+)
 
 _index: Index | None = None
 _index_lock: Final = threading.Lock()
@@ -144,6 +151,7 @@ def _declared(attributes: Attributes) -> Fields:
         "task": word(attributes.get(names.LOOP_TASK)),
         "task_type": word(attributes.get(names.LOOP_TASK_TYPE)),
         "progress_declared": flag(attributes.get(names.LOOP_PROGRESS_DECLARED)),
+        "stop_declared": declared_stop(attributes.get(names.LOOP_STOP_REASON_DECLARED)),
     }
     return {name: value for name, value in declared.items() if value is not None}
 

@@ -18,6 +18,7 @@ from otel_processor.exporter.sdk_records import record_of
 from otel_processor.model import Alert, Reading, SpanRecord
 from otel_processor.policy import Policy
 from otel_processor.policy_file import policy_of
+from otel_processor.recording.earlier import EarlierRuns
 from otel_processor.recording.recorder import Recorder
 from otel_processor.recording.writer import Counters
 from otel_processor.settings import load_settings
@@ -55,7 +56,10 @@ class DuckDBSpanExporter(SpanExporter):
         """
         settings = load_settings()
         self._timeout = settings.busy_timeout_seconds if busy_timeout_seconds is None else busy_timeout_seconds
-        self._recorder = Recorder(db or settings.db, policy_of(policy))
+        policy = policy_of(policy)
+        self._recorder = Recorder(db or settings.db, policy)
+        self.earlier = EarlierRuns(self._recorder.path, policy)
+        """How runs stood that this process goes on with."""
         self._alerts = AlertWriter(self._write_alerts)
         self._readings: RecentMap[tuple[str, str], Reading] = RecentMap(_READINGS)
         self._closed = False

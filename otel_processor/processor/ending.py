@@ -1,4 +1,4 @@
-"""Why a run ended, told when its root ends."""
+"""Why the guard ended a run, told when its root ends."""
 
 from __future__ import annotations
 
@@ -12,18 +12,7 @@ from otel_processor.model import Mode, StopReason
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace import ReadableSpan
 
-    from otel_processor.processor.live_runs import LiveRun, OpenSpan
-
-
-def end_reason(known: OpenSpan, run: LiveRun, span: ReadableSpan) -> StopReason:
-    """Say why the run of this root ended: as was declared, by the guard, by an error, or by the model's last word."""
-    declared = known.attributes.get(names.LOOP_STOP_REASON_DECLARED)
-    if declared in list(StopReason):
-        return StopReason(declared)
-    guard_said = guard_reason(run, span)
-    if guard_said is not None:
-        return guard_said
-    return StopReason.ERROR if span.status.status_code.name == "ERROR" else run.tracker.end_reason
+    from otel_processor.processor.live_runs import LiveRun
 
 
 def guard_reason(run: LiveRun, span: ReadableSpan) -> StopReason | None:

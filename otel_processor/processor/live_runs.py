@@ -14,7 +14,11 @@ from otel_processor.guard.asked import AskedCalls
 from otel_processor.guard.declaring import find_roots
 from otel_processor.guard.guarded_run import GuardedRun
 from otel_processor.model import NOTHING, Mode, Reading, Role
+from otel_processor.processor.cancelled import handled_now
+from otel_processor.processor.recalling import WAIT_SECONDS, Earlier, Recall
 from otel_processor.processor.sdk_span import SpanView, raw_attributes
+from otel_processor.runs.ending import Ending
+from otel_processor.runs.policies import Policies
 from otel_processor.runs.requests import Requests
 from otel_processor.runs.trace_tree import agree, at_once
 from otel_processor.runs.tracker import RunTracker
@@ -62,6 +66,8 @@ class OpenSpan:
     parent: OpenSpan | None
     has_parent: bool
     """It has a parent, be it in another process."""
+    handled: int = 0
+    """The exception that was being handled when it began."""
     read_at: int = -1
     reading: Reading = NOTHING
     inside: list[EndedCall] | None = None
@@ -94,11 +100,14 @@ class Surroundings(NamedTuple):
     """The span's own agent, else the nearest above; empty when none is named."""
     task: str | None
     """Declared, else the outermost agent or workflow, else the root span's name."""
+    task_type: str | None
+    outermost: str
+    """The outermost agent that is named; empty when none is."""
 
 
 def surroundings_of(known: OpenSpan) -> Surroundings:
     """Look at a span and the open spans above it, nearest first."""
-    run_id = declared_task = outermost = root_name = None
+    run_id = declared_task = task_type = outermost = root_name = None
     agent = known.read().agent
     current: OpenSpan | None = known
     for _ in range(_DEPTH):
@@ -110,11 +119,12 @@ def surroundings_of(known: OpenSpan) -> Surroundings:
         else:
             run_id = run_id or reading.run_id
             declared_task = declared_task or reading.task
+            task_type = task_type or reading.task_type
             if reading.role.is_task_root and reading.agent:
                 agent = agent or reading.agent
                 outermost = reading.agent
         current = current.parent
-    return Surroundings(run_id, agent or "", declared_task or outermost or agent or root_name)
+    return Surroundings(run_id, agent or "", declared_task or outermost or agent or root_name, task_type, outermost or "")
 
 
 @dataclass(slots=True)
@@ -124,7 +134,10 @@ class LiveRun:
     tracker: RunTracker
     requests: Requests = field(default_factory=Requests)
     by_call_id: RecentMap[tuple[str | None, str], EndedCall] = field(default_factory=lambda: RecentMap(_CALL_IDS))
+    ending: Ending = field(default_factory=Ending)
     last_ns: int = 0
+    recall: Recall | None = None
+    """It may be older than this process, and it is not known yet how it stood."""
     guarded: GuardedRun | None = None
     """Only once somebody asks: most runs are watched, not guarded."""
     asked: AskedCalls = field(default_factory=AskedCalls)
@@ -133,22 +146,38 @@ class LiveRun:
 class LiveRuns:
     """Open spans and runs of one process. `lock` guards everything in it; both are bounded."""
 
-    def __init__(self, policy: Policy, mode: Mode = Mode.OBSERVE, tell: Callable[[Alert], object] | None = None) -> None:
-        self._policy = policy
+    def __init__(
+        self,
+        policy: Policy,
+        mode: Mode = Mode.OBSERVE,
+        tell: Callable[[Alert], object] | None = None,
+        earlier: Earlier | None = None,
+    ) -> None:
+        self._policies = Policies(policy)
         self.mode = mode
         self.tell = tell
+        self._earlier = earlier
+        self._looked_back = False
         self.lock = threading.Lock()
         self._spans: RecentMap[int, OpenSpan] = RecentMap(OPEN_SPANS)
         self._runs: RecentMap[str, LiveRun] = RecentMap(LIVE_RUNS)
         self._conversations: RecentMap[tuple[str, str], str] = RecentMap(LIVE_RUNS)
         _all.add(self)
 
-    def begin(self, span: Span) -> OpenSpan:
-        """Remember a span that starts."""
+    def begin(self, span: Span, *, declared: bool = False) -> OpenSpan:
+        """Remember a span that starts.
+
+        Args:
+            span: the span.
+            declared: the user said which run it belongs to.
+        """
         above = span.parent
+        if self._earlier is not None and (declared or (above is not None and above.is_remote)):
+            # It may be asked for when the first call ends.
+            self._earlier.start()
         with self.lock:
             parent = self._spans.peek(above.span_id) if above is not None else None
-            known = OpenSpan(span, raw_attributes(span), parent, above is not None)
+            known = OpenSpan(span, raw_attributes(span), parent, above is not None, handled_now())
             self._spans.put(span.context.span_id, known)
         return known
 
@@ -188,11 +217,43 @@ class LiveRuns:
         That is the declared one, else its trace's; the conversation's where the call is a trace of its own.
         """
         run_id = around.declared_run_id or trace_id
+        # What began here has its first span here.
+        may_be_older = around.declared_run_id is not None or (known.has_parent and known.parent is None)
         if not known.has_parent and around.declared_run_id is None:
             conversation = known.read().conversation_id
             if conversation:
                 run_id = self._conversation_run(known, trace_id, conversation)
-        return self._run(run_id)
+                may_be_older = run_id != trace_id
+        return self._run(run_id, around.task_type, may_be_older=may_be_older)
+
+    def look_back(self, known: OpenSpan) -> None:
+        """Find out, once and without the lock, which conversations this process may go on with."""
+        if self._earlier is None or self._looked_back or known.has_parent or not known.read().conversation_id:
+            return
+        self._looked_back = True
+        self._earlier.look(WAIT_SECONDS)
+
+    def recollect(self, run: LiveRun, agent: str) -> tuple[Alert, ...]:
+        """Let a run that is older than this process go on from where it stood; return alerts that were not told for want of that.
+
+        The first time it waits for that a moment, without the lock.
+
+        Args:
+            run: the run.
+            agent: the outermost one that goes on with it.
+        """
+        recall = run.recall
+        if recall is None:
+            return ()
+        recall.wait()
+        with self.lock:
+            if run.recall is None or not recall.is_due:
+                return ()
+            run.recall = None
+            run.tracker, alerts = recall.resumed(run.tracker, agent)
+            if run.guarded is not None:
+                run.guarded.tracker = run.tracker
+            return alerts
 
     def open_span(self, span_id: int) -> OpenSpan | None:
         """Return a span that has started and not ended."""
@@ -207,7 +268,11 @@ class LiveRuns:
         trace_id = f"{known.span.context.trace_id:032x}"
         around = surroundings_of(known)
         is_call = known.read().role.is_call
-        run = self.run_of(known, around, trace_id) if is_call else self._run(around.declared_run_id or trace_id)
+        if is_call:
+            run = self.run_of(known, around, trace_id)
+        else:
+            declared = around.declared_run_id
+            run = self._run(declared or trace_id, around.task_type, may_be_older=declared is not None)
         self.guard(run, around.task)
         return run, around.agent
 
@@ -251,16 +316,25 @@ class LiveRuns:
         key = (str(resource.attributes.get("service.name", "")) if resource is not None else "", conversation)
         run_id = self._conversations.get(key)
         run = self._runs.get(run_id) if run_id is not None else None
-        idle_ns = int(self._policy.run_idle_timeout_seconds * 1e9)
+        if run_id is None and self._earlier is not None:
+            start_ns = known.span.start_time or 0
+            run_id = self._earlier.run_of_conversation(*key, start_ns)
+            if run_id is not None:
+                self._conversations.put(key, run_id)
+                return run_id
+        idle_ns = int(self._policies.of(None).run_idle_timeout_seconds * 1e9)
         if run_id is None or run is None or (known.span.start_time or 0) - run.last_ns > idle_ns:
             run_id = trace_id
             self._conversations.put(key, run_id)
         return run_id
 
-    def _run(self, run_id: str) -> LiveRun:
+    def _run(self, run_id: str, task_type: str | None, *, may_be_older: bool) -> LiveRun:
         run = self._runs.get(run_id)
         if run is None:
-            run = LiveRun(RunTracker(run_id, self._policy))
+            run = LiveRun(RunTracker(run_id, self._policies.of(task_type)))
+            answer = self._earlier.recall(run_id) if may_be_older and self._earlier is not None else None
+            if answer is not None:
+                run.recall = Recall(answer)
             self._runs.put(run_id, run)
         return run
 

@@ -12,15 +12,19 @@ from otel_processor.detection.bounded import RecentMap
 from otel_processor.detection.evidence import make_call
 from otel_processor.detection.fingerprint import examine, raw_hash
 from otel_processor.dialects import names
+from otel_processor.dialects.stops import stop_by_failure
 from otel_processor.guard.answer import Answer, error_for
-from otel_processor.model import Alert, Call, CallOutcome, Mode, Reading, ResultEvidence, Role
+from otel_processor.model import NOTHING, Alert, Call, CallOutcome, Mode, Reading, ResultEvidence, Role
 from otel_processor.policy import Policy
 from otel_processor.policy_file import policy_of
 from otel_processor.processor.border import never_raise
-from otel_processor.processor.ending import end_reason, guard_reason
-from otel_processor.processor.live_runs import EndedCall, LiveRun, LiveRuns, OpenSpan, surroundings_of
+from otel_processor.processor.cancelled import record_cancellation
+from otel_processor.processor.ending import guard_reason
+from otel_processor.processor.live_runs import EndedCall, LiveRun, LiveRuns, OpenSpan, Surroundings, surroundings_of
+from otel_processor.processor.recalling import Earlier
 from otel_processor.processor.refusing import end_refused
-from otel_processor.processor.sdk_span import SDK_CALLS_ON_ENDING, value_length_limit, write_event, write_tags
+from otel_processor.processor.sdk_span import SDK_CALLS_ON_ENDING, SpanView, value_length_limit, write_event, write_tags
+from otel_processor.runs.ending import Seen
 from otel_processor.runs.limits import without_cut_values
 from otel_processor.settings import mode_of
 
@@ -54,6 +58,7 @@ class LoopSpanProcessor(SpanProcessor):
         on_alert: Callable[[Alert], None] | None = None,
         on_reading: Callable[[str, str, Reading], None] | None = None,
         mode: Mode | str | None = None,
+        earlier: Earlier | None = None,
     ) -> None:
         """Set up the processor.
 
@@ -63,13 +68,14 @@ class LoopSpanProcessor(SpanProcessor):
             on_reading: called with (trace id, span id, reading) of spans that say something, so that an exporter in the
                 same process need not read them again.
             mode: `observe`, `nudge` or `enforce`; that of `$OTEL_PROCESSOR_MODE`, or `observe`, when left out.
+            earlier: knows how runs stood that this process goes on with; without it they begin anew in the tags.
 
         Raises:
             ConfigError: a setting cannot be used.
         """
         self._policy = policy_of(policy)
         self._mode = mode_of(mode)
-        self._live = LiveRuns(self._policy, self._mode, self._tell)
+        self._live = LiveRuns(self._policy, self._mode, self._tell, earlier)
         self._on_alert = on_alert
         self._on_reading = on_reading
         self._closed = False
@@ -98,7 +104,7 @@ class LoopSpanProcessor(SpanProcessor):
                 value = declared.get(key)
                 if isinstance(value, str) and value:
                     span.set_attribute(key, value)
-        self._live.begin(span)
+        self._live.begin(span, declared=names.LOOP_RUN_ID in declared)
 
     @never_raise
     def _refusal(self, span: Span) -> Answer | None:
@@ -111,17 +117,21 @@ class LoopSpanProcessor(SpanProcessor):
             return None
         around = surroundings_of(known)
         now = span.start_time or 0
+        trace_id = f"{span.context.trace_id:032x}"
+        with self._live.lock:
+            run = self._live.run_of(known, around, trace_id)
         call = make_call(
             reading,
-            trace_id=f"{span.context.trace_id:032x}",
+            trace_id=trace_id,
             span_id=f"{span.context.span_id:016x}",
             agent=around.agent,
             start_ns=now,
             end_ns=now,
-            policy=self._policy,
+            policy=run.tracker.state.policy,
         )
+        for alert in self._live.recollect(run, around.outermost):
+            self._tell(alert)
         with self._live.lock:
-            run = self._live.run_of(known, around, call.trace_id)
             answer = self._live.guard(run, around.task).answer(call, reading.call_id or call.span_id)
         if answer.allows_call:
             return None
@@ -155,6 +165,8 @@ class LoopSpanProcessor(SpanProcessor):
             return
         known = self._live.end(span)
         reading = known.read_at_end()
+        if not reading.role.is_call and self._say_at_the_end(known, span, reading):
+            reading = known.read_at_end()
         if reading.role.is_call:
             self._finish_call(known, span, reading)
         elif reading.role is Role.OTHER:
@@ -164,17 +176,21 @@ class LoopSpanProcessor(SpanProcessor):
                     self._live.lies_inside(known.parent, known.inside)
         else:
             self._hand_on(span, reading)
+        if not reading.role.is_call and (not known.has_parent or reading is not NOTHING):
+            self._note_end(known, span, reading)
         if not known.has_parent:
             self._finish_root(known, span)
 
     def _finish_call(self, known: OpenSpan, span: ReadableSpan, reading: Reading) -> None:
+        around = surroundings_of(known)
+        reading = _with_inherited(span, reading, around)
         trace_id, span_id = self._hand_on(span, reading)
         limit = value_length_limit(span)
         was_cut = False
         if limit is not None:
             reading, was_cut = without_cut_values(reading, known.attributes, limit)
-        around = surroundings_of(known)
         start_ns, end_ns = span.start_time or 0, span.end_time or 0
+        self._live.look_back(known)
         ended = EndedCall(reading.role, reading.tool, reading.call_id, start_ns, end_ns)
         with self._live.lock:
             run = self._live.run_of(known, around, trace_id)
@@ -190,13 +206,18 @@ class LoopSpanProcessor(SpanProcessor):
             agent=around.agent,
             start_ns=start_ns,
             end_ns=end_ns,
-            policy=self._policy,
+            policy=run.tracker.state.policy,
             arguments=request.arguments if request is not None else None,
             result_was_cut=was_cut,
             examined=self._examine,
         )
+        for alert in self._live.recollect(run, around.outermost):
+            self._tell(alert)
         with self._live.lock:
+            if run.recall is not None:
+                run.recall.note(call, around.task)
             run.last_ns = max(run.last_ns, end_ns)
+            run.ending.add(Seen(reading, start_ns, (end_ns, span_id), not known.has_parent, failed=False))
             outcome, alerts = self._observe(known, run, call, around.task)
         if reading.role is Role.TOOL:
             tags = _tags(run, call, outcome)
@@ -241,6 +262,27 @@ class LoopSpanProcessor(SpanProcessor):
             self._on_reading(trace_id, span_id, reading)
         return trace_id, span_id
 
+    def _say_at_the_end(self, known: OpenSpan, span: ReadableSpan, reading: Reading) -> bool:
+        """Write on an agent or a root what it does not say by itself about its end; return whether that was anything."""
+        said = record_cancellation(span, known.handled)
+        if known.has_parent or names.LOOP_STOP_REASON_DECLARED in known.attributes:
+            return said
+        with self._live.lock:
+            run = self._live.existing_run(reading.run_id or f"{span.context.trace_id:032x}")
+        reason = guard_reason(run, span) if run is not None else None
+        return said if reason is None else write_tags(span, {names.LOOP_STOP_REASON_DECLARED: str(reason)}) or said
+
+    def _note_end(self, known: OpenSpan, span: ReadableSpan, reading: Reading) -> None:
+        """Take in what a root, an agent or a declaration says about the end of a run."""
+        run_id = surroundings_of(known).declared_run_id or f"{span.context.trace_id:032x}"
+        view = SpanView(span)
+        end = (span.end_time or 0, f"{span.context.span_id:016x}")
+        seen = Seen(reading, span.start_time or 0, end, not known.has_parent, view.status == "ERROR", stop_by_failure(view))
+        with self._live.lock:
+            run = self._live.existing_run(run_id)
+            if run is not None:
+                run.ending.add(seen)
+
     def _finish_root(self, known: OpenSpan, span: ReadableSpan) -> None:
         """The trace is over in this process: say on its root how the run ended, and let the run go.
 
@@ -255,9 +297,7 @@ class LoopSpanProcessor(SpanProcessor):
                 run.tracker.finish(span.end_time or 0)
             else:
                 self._live.forget_run(run.tracker.run_id)
-        tags: dict[str, Any] = {names.LOOP_STOP_REASON: str(end_reason(known, run, span))}
-        if (guard_said := guard_reason(run, span)) is not None and names.LOOP_STOP_REASON_DECLARED not in known.attributes:
-            tags[names.LOOP_STOP_REASON_DECLARED] = str(guard_said)
+        tags: dict[str, Any] = {names.LOOP_STOP_REASON: str(run.ending.reason())}
         task = surroundings_of(known).task
         if task is not None:
             tags[names.LOOP_TASK] = task
@@ -275,6 +315,20 @@ class LoopSpanProcessor(SpanProcessor):
             with self._live.lock:
                 self._examined.put(raw, evidence)
         return evidence
+
+
+def _with_inherited(span: ReadableSpan, reading: Reading, around: Surroundings) -> Reading:
+    """Write on a call what was declared above it: the span that declared it arrives later, or never if it is killed."""
+    tags: dict[str, Any] = {}
+    found: dict[str, Any] = {}
+    if around.declared_run_id is not None and reading.run_id is None:
+        tags |= {names.LOOP_RUN_ID: around.declared_run_id, names.LOOP_RUN_DECLARED: True}
+        found["run_id"] = around.declared_run_id
+    if around.task_type is not None and reading.task_type is None:
+        tags[names.LOOP_TASK_TYPE] = found["task_type"] = around.task_type
+    if not found or not write_tags(span, tags):
+        return reading
+    return Reading.of(reading.__dict__ | found)
 
 
 def _tags(run: LiveRun, call: Call, outcome: CallOutcome) -> dict[str, Any]:

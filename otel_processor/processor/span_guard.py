@@ -114,6 +114,9 @@ def current_guard() -> LoopGuard:
             with live.lock:
                 found = live.run_around(span_id)
             if found is not None:
+                for alert in live.recollect(*found):
+                    if live.tell is not None:
+                        live.tell(alert)
                 return SpanGuard(live, *found)
     except Exception:  # noqa: BLE001 - nothing of ours reaches the agent
         report_bug("current_guard")

@@ -64,7 +64,7 @@ def call_columns(calls: Iterable[RecordedCall], pricer: Pricer) -> Columns:
     return columns
 
 
-def run_columns(runs: Iterable[RunSummary], policy_hash: str) -> Columns:
+def run_columns(runs: Iterable[RunSummary]) -> Columns:
     """Return the rows of `run_rows`."""
     columns = RUNS.empty()
     for run in runs:
@@ -80,8 +80,9 @@ def run_columns(runs: Iterable[RunSummary], policy_hash: str) -> Columns:
             "last_ns": _nanoseconds(run.last_ns),
             "stop_reason": run.stop_reason,
             "flagged_reason": run.flagged_reason,
-            "policy_hash": policy_hash,
+            "policy_hash": run.policy_hash,
             "status": run.status,
+            "idle_reason": run.idle_reason,
             "root_input_tokens": _integer(run.root_input_tokens),
             "root_output_tokens": _integer(run.root_output_tokens),
             "root_cost_usd": run.root_cost_usd,

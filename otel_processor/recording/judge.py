@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from otel_processor.detection.bounded import RecentMap
-from otel_processor.model import Role
+from otel_processor.model import Pattern, Role
 from otel_processor.policy import Policy
 from otel_processor.pricing import Pricer
 from otel_processor.recording import writing
@@ -30,7 +32,6 @@ class Judge:
 
     def __init__(self, policy: Policy) -> None:
         self._policy = policy
-        self._policy_hash = policy.hash
         self._pricer = Pricer(policy)
         self._is_ready = False
         self._connection: duckdb.DuckDBPyConnection | None = None
@@ -62,13 +63,42 @@ class Judge:
             delta = self._ledger.apply(read for read in new.reads if read.span.trace_id not in behind)
             stale = delta.stale_traces | behind | self._joined(connection, set(new.columns["trace_id"]) - behind)
             stale |= _traces_of(connection, delta.joined_runs)
-            writing.write_delta(connection, without_traces(delta, stale) if stale else delta, self._policy_hash, self._pricer)
+            writing.write_delta(connection, without_traces(delta, stale) if stale else delta, self._pricer)
             if stale:
-                traces, runs, delta = self._decided_anew(connection, stale, new)
-                writing.remove_rows(connection, traces, runs)
-                writing.write_delta(connection, delta, self._policy_hash, self._pricer)
+                self.write(connection, *self._decided_anew(connection, stale, new))
         finally:
             self._connection = None
+
+    @contextmanager
+    def anew(self, connection: duckdb.DuckDBPyConnection, trace_ids: set[str]) -> Iterator[tuple[set[str], set[str], Delta]]:
+        """Decide anew about stored traces and all that share a run with them; what was decided is forgotten with the block.
+
+        Gives the traces and runs whose rows are to be replaced, and by what.
+        """
+        self._connection = connection
+        traces: set[str] = set()
+        try:
+            for _ in range(_ROUNDS):
+                traces, run_ids, delta = self._decided_anew(connection, trace_ids, Batch())
+                # Under another policy they may go on a run that they had no part in.
+                others = _traces_of(connection, {trace.run_id for trace in delta.traces} - run_ids) - traces
+                if not others:
+                    break
+                trace_ids = traces | others
+            yield traces, run_ids, delta
+        finally:
+            self._connection = None
+            self._ledger.forget(traces)
+
+    def open_patterns(self, run_id: str) -> tuple[Pattern, ...]:
+        """Return the patterns of a run's alerts that are open as far as the ledger remembers."""
+        tracker = self._ledger.tracker_of(run_id)
+        return tracker.open_alerts if tracker is not None else ()
+
+    def write(self, connection: duckdb.DuckDBPyConnection, trace_ids: set[str], run_ids: set[str], delta: Delta) -> None:
+        """Replace the rows of these traces and runs."""
+        writing.remove_rows(connection, trace_ids, run_ids)
+        writing.write_delta(connection, delta, self._pricer)
 
     def _distrust(self) -> None:
         self._sure_traces: RecentMap[str, bool] = RecentMap(_SURE)

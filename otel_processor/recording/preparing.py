@@ -13,7 +13,7 @@ from otel_processor.dialects import names, read_span
 from otel_processor.model import NOTHING, Alert, Reading, ResultEvidence, Role, SpanRecord
 from otel_processor.policy import Policy
 from otel_processor.recording.bounds import json_text
-from otel_processor.recording.span_rows import append_row, spans_of_columns
+from otel_processor.recording.span_rows import append_row, span_of_row, spans_of_columns
 from otel_processor.runs.limits import without_cut_values
 from otel_processor.runs.records import KeptEvidence, ReadSpan
 from otel_processor.runs.telling import with_told
@@ -77,10 +77,19 @@ def prepare(spans: Iterable[SpanRecord], policy: Policy, readings: Mapping[tuple
         try:
             reading = (readings.get((span.trace_id, span.span_id)) if readings else None) or read_without_tags(span)
             read = read_with_limits(span, reading, policy, altered=cut > 0)
+            if read.kept is not None:
+                read = _as_stored(batch, read, policy)
         except Exception:  # noqa: BLE001 - what it says is lost on us, the span is not
             read = ReadSpan(span, NOTHING)
         batch.reads.append(read)
     return batch
+
+
+def _as_stored(batch: Batch, read: ReadSpan, policy: Policy) -> ReadSpan:
+    """Return the span that was added last with the content that is left of it: so it will be read again."""
+    stored = read_without_tags(span_of_row({name: values[-1] for name, values in batch.columns.items()}))
+    reading = replace(read.reading, arguments=stored.arguments, result=stored.result)
+    return read_with_limits(read.span, reading, policy, altered=True, kept=read.kept)
 
 
 def _with_told(batch: Batch, span: SpanRecord) -> SpanRecord:
@@ -123,7 +132,7 @@ def read_with_limits(
             agent="",
             start_ns=span.start_ns,
             end_ns=span.end_ns,
-            policy=policy,
+            policy=policy.for_task_type(reading.task_type),
             result_was_cut=was_cut,
         )
         kept = KeptEvidence(call.signature, call.evidence)

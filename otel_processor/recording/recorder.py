@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,10 +16,12 @@ from otel_processor.errors import StoreBusyError, StoreError
 from otel_processor.model import Alert, Reading, SpanRecord
 from otel_processor.policy import Policy
 from otel_processor.recording import writing
+from otel_processor.recording.closing import AT_ONCE, close_idle
 from otel_processor.recording.judge import Judge
 from otel_processor.recording.preparing import Batch, prepare
 from otel_processor.recording.spooling import batch_of_spooled, spooled_columns
 from otel_processor.recording.writer import Counters, Writer
+from otel_processor.runs.policies import Policies
 from otel_processor.store import spool
 from otel_processor.store.database import Database
 from otel_processor.store.opening import resolved
@@ -32,6 +35,9 @@ FOLDED_AT_ONCE = 32
 _TOLD = 10_000
 """Alerts told ahead of their spans that are remembered."""
 
+_CLOSING_NS = 60_000_000_000
+"""Between two looks for idle runs."""
+
 _IMPATIENT_SECONDS = 0.2
 """How long a batch waits for the file when the one before waited in vain: the spool takes it, and the queue does not run over."""
 
@@ -42,9 +48,18 @@ class Recorder:
     What cannot be written now goes to the spool beside the database and is taken along by whoever writes next.
     """
 
-    def __init__(self, db: str | Path, policy: Policy | None = None) -> None:
+    def __init__(self, db: str | Path, policy: Policy | None = None, *, clock: Callable[[], int] = time.time_ns) -> None:
+        """Set up the recorder; the file is opened with the first batch.
+
+        Args:
+            db: the database file.
+            policy: what runs are judged by.
+            clock: gives the time in nanoseconds since the epoch, by which open runs become idle.
+        """
         self.path = resolved(db)
         self._policy = policy or Policy()
+        self._policies = Policies(self._policy)
+        self._clock = clock
         self._database = Database(self.path)
         self._begin()
         _recorders.add(self)
@@ -53,6 +68,7 @@ class Recorder:
         """Start as a writer of its own: at first, and again in a forked child."""
         self._lock = threading.Lock()
         self._waited_in_vain = False
+        self._closed_idle_ns = -_CLOSING_NS
         self._told: RecentMap[str, bool] = RecentMap(_TOLD)
         self._judge = Judge(self._policy)
         self._writer = Writer(self.path)
@@ -113,6 +129,17 @@ class Recorder:
             while waiting := len(spool.pending(self.path)):
                 if not self._write(Batch(), timeout_seconds) or len(spool.pending(self.path)) >= waiting:
                     return False
+        return True
+
+    def close_idle(self, *, timeout_seconds: float) -> bool:
+        """Close all runs that are idle by what their spans say; return False when the database cannot be reached."""
+        with self._lock:
+            try:
+                while self._close_idle(timeout_seconds, await_arrivals=False) == AT_ONCE:
+                    pass
+            except StoreError as error:
+                self._writer.failed(error)
+                return False
         return True
 
     def close(self) -> None:
@@ -192,10 +219,25 @@ class Recorder:
         spool.remove(folded)
         self._waited_in_vain = False
         self._writer.reached()
+        self._close_idle_now_and_then()
         return True
 
-    def _waited(self) -> None:
-        self._writer.count(lock_waits=1)
+    def _close_idle(self, timeout_seconds: float, *, await_arrivals: bool) -> int:
+        with self._database.write(timeout_seconds=timeout_seconds) as connection:
+            return close_idle(connection, self._policies, self._clock(), await_arrivals=await_arrivals)
+
+    def _close_idle_now_and_then(self) -> None:
+        """Look for idle runs once a minute, in a transaction of its own: no batch is lost for it."""
+        now = self._clock()
+        if self._closed_idle_ns <= now < self._closed_idle_ns + _CLOSING_NS:
+            return
+        self._closed_idle_ns = now
+        try:
+            self._close_idle(_IMPATIENT_SECONDS, await_arrivals=True)
+        except StoreError:
+            return
+        except Exception:  # noqa: BLE001 - our own bug costs this look and nothing else
+            self._writer.bug("idle runs could not be closed")
 
     def _with_spooled(self, batch: Batch) -> tuple[Batch, list[Path]]:
         """Return the batch together with batches that wait in the spool, and their files."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -49,39 +49,65 @@ def insert_new_spans(connection: duckdb.DuckDBPyConnection, batch: Batch) -> Bat
 
 def span_counts(connection: duckdb.DuckDBPyConnection, trace_ids: Iterable[str]) -> dict[str, int]:
     """Return how many spans of each trace are stored."""
-    rows = connection.execute(recording_statement("span_counts"), {"trace_ids": _list(trace_ids)}).fetchall()
+    rows = connection.execute(recording_statement("span_counts"), {"trace_ids": as_list(trace_ids)}).fetchall()
     return {str(trace_id): int(count) for trace_id, count in rows}
 
 
 def stored_columns(connection: duckdb.DuckDBPyConnection, trace_ids: Iterable[str]) -> Columns:
     """Return all stored spans of these traces."""
-    cursor = connection.execute(recording_statement("spans_of_traces"), {"trace_ids": _list(trace_ids)})
-    names = [column[0] for column in cursor.description]
+    return _columns(connection.execute(recording_statement("spans_of_traces"), {"trace_ids": as_list(trace_ids)}))
+
+
+def latest_columns(connection: duckdb.DuckDBPyConnection, trace_ids: Iterable[str], *, before_ns: int, at_most: int) -> Columns:
+    """Return the latest stored spans of these traces that ended before a moment."""
+    asked = {"trace_ids": as_list(trace_ids), "before_ns": before_ns, "at_most": at_most}
+    return _columns(connection.execute(recording_statement("latest_spans_of_traces"), asked))
+
+
+def _columns(cursor: duckdb.DuckDBPyConnection) -> Columns:
+    names = [column[0] for column in cursor.description or ()]
     rows = cursor.fetchall()
     return {name: [row[index] for row in rows] for index, name in enumerate(names)}
 
 
+def lately_seen_runs(
+    connection: duckdb.DuckDBPyConnection, *, since_us: int, at_most: int
+) -> list[tuple[str, str | None, int, int, str | None]]:
+    """Return runs that were seen since a microsecond, the latest first.
+
+    Returns:
+        for each its id, service, beginning and end in nanoseconds, and the conversation that it is a stretch of.
+    """
+    return connection.execute(recording_statement("lately_seen_runs"), {"since_us": since_us, "at_most": at_most}).fetchall()
+
+
 def stored_evidence(connection: duckdb.DuckDBPyConnection, trace_ids: Iterable[str]) -> dict[tuple[str, str], KeptEvidence]:
     """Return what altered calls of these traces were compared by."""
-    rows = connection.execute(recording_statement("kept_evidence"), {"trace_ids": _list(trace_ids)}).fetchall()
+    rows = connection.execute(recording_statement("kept_evidence"), {"trace_ids": as_list(trace_ids)}).fetchall()
     return {(trace_id, span_id): kept_evidence(signature, text) for trace_id, span_id, signature, text in rows}
+
+
+def links_of_same_runs(connection: duckdb.DuckDBPyConnection, trace_ids: Iterable[str]) -> set[tuple[str, str]]:
+    """Return (trace, run) of all traces that share a run with these, directly or through other traces."""
+    traces, asked = set(trace_ids), set[str]()
+    links: set[tuple[str, str]] = set()
+    while traces - asked:
+        asked = set(traces)
+        links |= set(connection.execute(recording_statement("traces_of_same_runs"), {"trace_ids": as_list(asked)}).fetchall())
+        traces |= {trace_id for trace_id, _ in links}
+    return links
 
 
 def traces_of_same_runs(connection: duckdb.DuckDBPyConnection, trace_ids: Iterable[str]) -> tuple[set[str], set[str]]:
     """Return all traces that share a run with these, directly or through other traces, and all their runs."""
-    traces, asked = set(trace_ids), set[str]()
-    runs: set[str] = set()
-    while traces - asked:
-        asked = set(traces)
-        rows = connection.execute(recording_statement("traces_of_same_runs"), {"trace_ids": _list(asked)}).fetchall()
-        traces |= {trace_id for trace_id, _ in rows}
-        runs |= {run_id for _, run_id in rows}
-    return traces, runs
+    traces = set(trace_ids)
+    links = links_of_same_runs(connection, traces)
+    return traces | {trace_id for trace_id, _ in links}, {run_id for _, run_id in links}
 
 
 def traces_of_runs(connection: duckdb.DuckDBPyConnection, run_ids: Iterable[str]) -> list[tuple[str, str]]:
     """Return (trace, run) of all traces with calls in these runs."""
-    return connection.execute(recording_statement("traces_of_runs"), {"run_ids": _list(run_ids)}).fetchall()
+    return connection.execute(recording_statement("traces_of_runs"), {"run_ids": as_list(run_ids)}).fetchall()
 
 
 def conversation_runs(
@@ -93,19 +119,19 @@ def conversation_runs(
         {
             "service": encodable(service),
             "conversation_id": encodable(conversation_id),
-            "being_replaced": _list(being_replaced),
+            "being_replaced": as_list(being_replaced),
         },
     ).fetchall()
 
 
 def remove_rows(connection: duckdb.DuckDBPyConnection, trace_ids: set[str], run_ids: set[str]) -> None:
     """Remove what was decided about these traces and runs, to decide it anew."""
-    connection.execute(f"delete from call_rows where trace_id in ({_member})", {"ids": _list(trace_ids)})
-    connection.execute(f"delete from trace_runs where trace_id in ({_member})", {"ids": _list(trace_ids)})
-    connection.execute(f"delete from run_rows where run_id in ({_member})", {"ids": _list(run_ids)})
+    connection.execute(f"delete from call_rows where trace_id in ({_member})", {"ids": as_list(trace_ids)})
+    connection.execute(f"delete from trace_runs where trace_id in ({_member})", {"ids": as_list(trace_ids)})
+    connection.execute(f"delete from run_rows where run_id in ({_member})", {"ids": as_list(run_ids)})
 
 
-def write_delta(connection: duckdb.DuckDBPyConnection, delta: Delta, policy_hash: str, pricer: Pricer) -> None:
+def write_delta(connection: duckdb.DuckDBPyConnection, delta: Delta, pricer: Pricer) -> None:
     """Write calls, runs, traces and alerts."""
     _remove_retold(connection, delta)
     CALLS.insert(connection, call_columns(delta.calls, pricer))
@@ -116,12 +142,12 @@ def write_delta(connection: duckdb.DuckDBPyConnection, delta: Delta, policy_hash
         )
     if delta.traces:
         latest = {trace.trace_id: trace for trace in delta.traces}
-        connection.execute(f"delete from trace_runs where trace_id in ({_member})", {"ids": _list(latest)})
+        connection.execute(f"delete from trace_runs where trace_id in ({_member})", {"ids": as_list(latest)})
         TRACE_RUNS.insert(connection, trace_columns(latest.values()))
     if delta.runs:
         runs = {run.run_id: run for run in delta.runs}
-        connection.execute(f"delete from run_rows where run_id in ({_member})", {"ids": _list(runs)})
-        RUNS.insert(connection, run_columns(runs.values(), policy_hash))
+        connection.execute(f"delete from run_rows where run_id in ({_member})", {"ids": as_list(runs)})
+        RUNS.insert(connection, run_columns(runs.values()))
     write_alerts(connection, delta.alerts, resolutions=delta.resolutions)
     resolve_alerts(connection, delta.resolutions)
     _resolve_with_runs(connection, delta.runs)
@@ -162,7 +188,7 @@ def write_alerts(
         return
     by_id = {alert.alert_id: alert for alert in alerts}
     rows = connection.execute(
-        recording_statement("alerts_of_runs"), {"run_ids": _list({alert.run_id for alert in alerts})}
+        recording_statement("alerts_of_runs"), {"run_ids": as_list({alert.run_id for alert in alerts})}
     ).fetchall()
     over = defaultdict(list)
     for resolution in resolutions:
@@ -235,6 +261,35 @@ def _resolve_with_runs(connection: duckdb.DuckDBPyConnection, runs: Sequence[Run
         )
 
 
+def run_reasons(connection: duckdb.DuckDBPyConnection, run_ids: Iterable[str]) -> dict[str, tuple[str, str | None]]:
+    """Return why runs ended and what they were flagged with, as it is stored."""
+    rows = connection.execute(recording_statement("run_reasons"), {"run_ids": as_list(run_ids)}).fetchall()
+    return {run_id: (stop_reason, flagged_reason) for run_id, stop_reason, flagged_reason in rows}
+
+
+def resolve_unfounded(
+    connection: duckdb.DuckDBPyConnection, trace_ids: Iterable[str], standing: set[tuple[str, str]], ends: Mapping[str, int]
+) -> int:
+    """Mark open alerts of these traces as over that would not be told now; return how many. What was told stays told.
+
+    Args:
+        connection: inside a write transaction.
+        trace_ids: all traces of some runs.
+        standing: (run, pattern) of the alerts that are open there now.
+        ends: run → nanoseconds until which it is known.
+    """
+    rows = connection.execute(recording_statement("open_alerts_of_traces"), {"trace_ids": as_list(trace_ids)}).fetchall()
+    over = [(alert_id, ends.get(run_id, 0) // 1_000) for alert_id, run_id, pattern in rows if (run_id, pattern) not in standing]
+    if over:
+        found = unnested({"alert_id": "VARCHAR", "at_us": "BIGINT"})
+        connection.execute(
+            f'update alerts set resolved_at = greatest(alerts."at", make_timestamptz(e.at_us)) from ({found}) as e '
+            "where alerts.alert_id = e.alert_id",
+            {"rows": dump({"alert_id": [row[0] for row in over], "at_us": [row[1] for row in over]})},
+        )
+    return len(over)
+
+
 def last_commit(connection: duckdb.DuckDBPyConnection) -> str | None:
     """Return who committed last, and which of its commits it was."""
     row = connection.execute("select last_writer from meta").fetchone()
@@ -256,5 +311,6 @@ _NOT_YET = _MAX_NS // 1_000
 _member = "select unnest(from_json($ids::JSON, '[\"VARCHAR\"]'))"
 
 
-def _list(values: Iterable[str]) -> str:
+def as_list(values: Iterable[str]) -> str:
+    """Return texts as the JSON list that a statement takes."""
     return dump({"": list(values)})[4:-1]

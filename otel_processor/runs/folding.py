@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 from otel_processor.detection.evidence import make_call
 from otel_processor.model import Pattern
-from otel_processor.policy import Policy
 from otel_processor.runs.entry import Entry, Key, lacks_result
 from otel_processor.runs.hearing import Hearing
 from otel_processor.runs.memory import Checkpoint, Memory, RunMemory
@@ -21,9 +20,17 @@ _TAIL = 32
 class Folding:
     """Folds calls into their runs; owned by the ledger."""
 
-    def __init__(self, policy: Policy, memory: Memory) -> None:
-        self._policy = policy
+    def __init__(self, memory: Memory) -> None:
         self._memory = memory
+
+    def begin(self, trace_ids: Iterable[str], delta: Delta) -> None:
+        """Let what is known by now of the runs of these traces hold for all of their calls; those counted otherwise are stale."""
+        for trace_id in trace_ids:
+            trace = self._memory.find(trace_id)
+            for run_id in trace.run_ids if trace is not None else ():
+                run = self._memory.run(run_id)
+                if not run.go_by(self._memory.policies) or not run.lent_rightly(self._memory.has_agent):
+                    delta.stale_traces |= run.trace_ids | {trace_id}
 
     def fold(self, entries: Iterable[Entry], told_in: Iterable[str], delta: Delta) -> None:
         """Fold entries, sorted by order, and what plain spans told in these runs."""
@@ -99,6 +106,8 @@ class Folding:
         agent = item.reading.agent or trace.tree.agent_of(entry.node) or ""
         if not agent:
             trace.tree.note_unnamed(entry.node, run.tracker.run_id)
+            if not trace.has_agent:
+                agent = run.lend_agent(span.trace_id)
         call = make_call(
             item.reading,
             trace_id=span.trace_id,
@@ -106,7 +115,7 @@ class Folding:
             agent=agent,
             start_ns=span.start_ns,
             end_ns=span.end_ns,
-            policy=self._policy,
+            policy=run.tracker.state.policy,
             signature=item.kept.signature if item.kept else None,
             evidence=item.kept.evidence if item.kept else None,
             result_was_cut=item.result_was_cut,

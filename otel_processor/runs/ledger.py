@@ -17,6 +17,7 @@ from otel_processor.runs.summing import Summing
 from otel_processor.runs.telling import made_here, told_of
 from otel_processor.runs.tellings import Telling
 from otel_processor.runs.trace_tree import Loose, Node
+from otel_processor.runs.tracker import RunTracker
 
 _WAITING = 256
 
@@ -26,7 +27,7 @@ class Ledger:
 
     def __init__(self, policy: Policy, lookup_conversation: ConversationLookup | None = None) -> None:
         self._memory = Memory(policy)
-        self._folding = Folding(policy, self._memory)
+        self._folding = Folding(self._memory)
         self._summing = Summing(self._memory)
         self._conversations = Conversations(policy.run_idle_timeout_seconds, lookup_conversation)
 
@@ -41,6 +42,11 @@ class Ledger:
     def traces_of(self, run_id: str) -> set[str]:
         """Return the traces with calls in a run as far as the ledger remembers."""
         return self._memory.traces_of(run_id)
+
+    def tracker_of(self, run_id: str) -> RunTracker | None:
+        """Return how a run stands, or None where the ledger does not remember it."""
+        run = self._memory.find_run(run_id)
+        return run.tracker if run is not None else None
 
     def forget(self, trace_ids: Iterable[str], run_ids: Iterable[str] = ()) -> None:
         """Forget these traces and runs, and all that share a run or a trace with them, to take them in anew.
@@ -91,6 +97,7 @@ class Ledger:
         told_in: dict[str, None] = {}
         for trace_id in sorted(touched, key=self._when_decided):
             self._decide_run(trace_id, told_in, pending, delta)
+        self._folding.begin(touched, delta)
         self._folding.fold(sorted(pending, key=lambda entry: entry.item.order), told_in, delta)
         self._check_names(delta)
         self._summing.summarise(touched, delta)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from otel_processor.detection.bounded import RecentMap
 from otel_processor.policy import Policy
+from otel_processor.runs.ending import Order
 from otel_processor.runs.entry import Entry, Key
 from otel_processor.runs.hearing import Hearing
+from otel_processor.runs.policies import Policies
 from otel_processor.runs.records import RecordedCall
-from otel_processor.runs.run_facts import Glimpse, Order, RunFacts
+from otel_processor.runs.run_facts import Glimpse, RunFacts
 from otel_processor.runs.tellings import Telling, Tellings
 from otel_processor.runs.totals import Totals
 from otel_processor.runs.trace_tree import Node, TraceTree
@@ -104,6 +106,10 @@ class RunMemory:
     tail: list[Entry] = field(default_factory=list)
     """The calls since the checkpoint."""
     totals: Totals = field(default_factory=Totals)
+    lent: str | None = None
+    """The agent that calls of traces without one were counted under; None: there are no such calls, `""`: none was known."""
+    lent_in: set[str] = field(default_factory=set)
+    """Those traces."""
     stand_ins: dict[Key, RecordedCall] = field(default_factory=dict)
     """Rows that stand for model calls which were not recorded."""
 
@@ -111,6 +117,31 @@ class RunMemory:
         """Take in what a span says of the run as a whole."""
         self.facts.add(seen)
         self.totals.add(trace_id, seen)
+
+    def go_by(self, policies: Policies) -> bool:
+        """Judge the run by the policy for its type of task; return False where calls were judged by another one already."""
+        policy = policies.of(self.facts.told("task_type"))
+        if self.tracker.state.policy is policy:
+            return True
+        if self.last_order[0] >= 0:
+            return False
+        self.tracker = RunTracker(self.tracker.run_id, policy)
+        return True
+
+    def lend_agent(self, trace_id: str) -> str:
+        """Return the agent that a call belongs to whose trace knows none: the run's outermost one.
+
+        An agent that died never tells its name; the run that it began goes on in another trace, under the same counters.
+        """
+        self.lent_in.add(trace_id)
+        self.lent = self.facts.told("outer_agent") or ""
+        return self.lent
+
+    def lent_rightly(self, has_agent: Callable[[str], bool]) -> bool:
+        """Return whether what was lent holds still: by the same agent, to traces that have none of their own."""
+        if self.lent is None or len(self.trace_ids) < 2:
+            return True
+        return self.lent == (self.facts.told("outer_agent") or "") and not (self.lent and any(map(has_agent, self.lent_in)))
 
     def take_back(self) -> list[Entry]:
         """Return to the checkpoint, and return the calls since then; none where there is no checkpoint."""
@@ -122,6 +153,9 @@ class RunMemory:
 
     def rename_agent(self, old: str, new: str) -> None:
         """Carry an agent's counters on under another name."""
+        if not old:
+            self.lent = None
+            self.lent_in.clear()
         for tracker in (self.tracker, self.checkpoint.tracker if self.checkpoint is not None else None):
             if tracker is not None:
                 tracker.state.rename_agent(old, new)
@@ -136,7 +170,7 @@ class Memory:
     """Traces and runs by id; owned by the ledger."""
 
     def __init__(self, policy: Policy) -> None:
-        self._policy = policy
+        self.policies = Policies(policy)
         self._traces: RecentMap[str, TraceMemory] = RecentMap(2 * OPEN_RUNS)
         self._plain: RecentMap[str, TraceMemory] = RecentMap(PLAIN_TRACES)
         self._runs: RecentMap[str, RunMemory] = RecentMap(OPEN_RUNS)
@@ -157,6 +191,11 @@ class Memory:
             self._traces.put(trace_id, trace)
         return trace
 
+    def has_agent(self, trace_id: str) -> bool:
+        """Return whether an agent was seen in a trace."""
+        trace = self.find(trace_id)
+        return trace is not None and trace.has_agent
+
     def find_run(self, run_id: str) -> RunMemory | None:
         """Return what is known of a run, or None."""
         return self._runs.get(run_id)
@@ -165,7 +204,7 @@ class Memory:
         """Return what is known of a run, from now on."""
         run = self._runs.get(run_id)
         if run is None:
-            run = RunMemory(RunTracker(run_id, self._policy))
+            run = RunMemory(RunTracker(run_id, self.policies.of(None)))
             self._runs.put(run_id, run)
         return run
 

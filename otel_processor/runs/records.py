@@ -62,7 +62,11 @@ class RunSummary:
     stop_reason: StopReason
     flagged_reason: StopReason | None
     status: str
-    """`running`, `ok` or `error`."""
+    """`running`, `ok`, `error` or `abandoned`."""
+    policy_hash: str
+    """Of the policy that it was judged by."""
+    idle_reason: StopReason | None = None
+    """Why it ended if no more of it comes; None once something closed it."""
     root_input_tokens: int | None = None
     """What the outermost agents say that they used, where no model call says it; likewise the next two."""
     root_output_tokens: int | None = None

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from otel_processor.dialects.stops import stop_by_failure
 from otel_processor.model import Reading, SpanRecord, StopReason
+from otel_processor.runs.ending import Ending, Order, Seen, status_of
 from otel_processor.runs.records import RunSummary
 from otel_processor.runs.trace_tree import Node
 from otel_processor.runs.tracker import RunTracker
-
-Order = tuple[int, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +25,8 @@ class Glimpse:
     is_root: bool
     """It has no parent, or one in another process."""
     reading: Reading
+    stop: StopReason | None = None
+    """What a failure of it means for the run, if it ends with it."""
 
     @property
     def order(self) -> Order:
@@ -35,7 +37,8 @@ class Glimpse:
     def of(cls, span: SpanRecord, reading: Reading, node: Node) -> Glimpse:
         """Return what the span says about its run."""
         is_root = span.parent_span_id is None or span.parent_is_remote
-        return cls(node, span.name, span.service, span.start_ns, span.end_ns, span.status == "ERROR", is_root, reading)
+        stop = stop_by_failure(span) if is_root or reading.role.is_task_root else None
+        return cls(node, span.name, span.service, span.start_ns, span.end_ns, span.status == "ERROR", is_root, reading, stop)
 
 
 @dataclass(slots=True)
@@ -44,8 +47,7 @@ class RunFacts:
 
     started_ns: int = 0
     last_ns: int = 0
-    root_end_ns: int | None = None
-    root_failed: bool = False
+    ending: Ending = field(default_factory=Ending)
     _told: dict[str, tuple[tuple[int, int, str], str]] = field(default_factory=dict)
     """What only one span can tell: fact → (precedence of the span, what it says)."""
 
@@ -64,11 +66,10 @@ class RunFacts:
         if reading.role.is_task_root:
             # The outermost agent names the task; it begins first and ends last.
             self._tell("outer_agent", reading.agent, (seen.start_ns, -end_ns, span_id))
+        self.ending.add(Seen(reading, seen.start_ns, seen.order, seen.is_root, seen.failed, seen.stop))
         declares_run = reading.role.is_task_root and reading.run_id is not None
         if (seen.is_root and not reading.role.is_call) or declares_run:
             self._tell("root_name", seen.name, (-end_ns, seen.start_ns, span_id))
-            self.root_end_ns = max(self.root_end_ns or 0, end_ns)
-            self.root_failed = self.root_failed or seen.failed
 
     def _tell(self, fact: str, value: str | None, precedence: tuple[int, int, str]) -> None:
         if value:
@@ -91,15 +92,10 @@ class RunFacts:
         """What the run is for: declared, else the outermost agent or workflow, else the root span's name."""
         return self.told("task") or self.told("outer_agent") or self.told("any_agent") or self.told("root_name")
 
-    def summary(self, tracker: RunTracker) -> RunSummary:
+    def summary(self, tracker: RunTracker, policy_hash: str) -> RunSummary:
         """Return what is decided so far."""
-        ended = self.root_end_ns
-        if ended is None:
-            stop_reason, status = StopReason.RUNNING, "running"
-        elif self.root_failed:
-            stop_reason, status = StopReason.ERROR, "error"
-        else:
-            stop_reason, status = tracker.end_reason, "ok"
+        ended = self.ending.closed_ns
+        reason = self.ending.reason()
         return RunSummary(
             run_id=tracker.run_id,
             task=self.task,
@@ -110,9 +106,11 @@ class RunFacts:
             started_ns=self.started_ns,
             ended_ns=None if ended is None else max(ended, self.last_ns),
             last_ns=self.last_ns,
-            stop_reason=stop_reason,
+            stop_reason=reason,
             flagged_reason=tracker.flagged_reason,
-            status=status,
+            status=status_of(reason, failed=ended is not None and self.ending.failed),
+            policy_hash=policy_hash,
+            idle_reason=self.ending.reason_when_idle() if ended is None else None,
         )
 
 

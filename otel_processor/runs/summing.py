@@ -29,7 +29,8 @@ class Summing:
             run = self._memory.find_run(run_id)
             if run is None or not run.is_worth_a_row:
                 continue
-            summary = self._with_totals(run, run.facts.summary(run.tracker), delta)
+            policy_hash = self._memory.policies.hash_of(run.facts.told("task_type"))
+            summary = self._with_totals(run, run.facts.summary(run.tracker, policy_hash), delta)
             delta.runs.append(summary)
             if summary.ended_ns is not None:
                 delta.resolutions.extend(

@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 from otel_processor.detection.bounded import RecentMap
 from otel_processor.model import Told
+from otel_processor.runs.ending import Order
 from otel_processor.runs.entry import Entry, Key, lacks_result
 from otel_processor.runs.records import ReadSpan
-from otel_processor.runs.run_facts import Order
 from otel_processor.runs.telling import filled
 
 _IDS = 256

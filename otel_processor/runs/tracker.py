@@ -6,15 +6,9 @@ import hashlib
 from dataclasses import replace
 
 from otel_processor.detection.run_state import RunState
+from otel_processor.dialects.stops import stop_by_word
 from otel_processor.model import Alert, Call, CallOutcome, Pattern, Role, StopReason, Verdict
 from otel_processor.policy import Policy
-
-_BY_FINISH_REASON = {
-    "length": StopReason.MODEL_LENGTH,
-    "content_filter": StopReason.CONTENT_FILTER,
-    "safety": StopReason.CONTENT_FILTER,
-    "refusal": StopReason.REFUSED,
-}
 
 
 class RunTracker:
@@ -97,8 +91,8 @@ class RunTracker:
 
     @property
     def end_reason(self) -> StopReason:
-        """Why the run ended, when it ended without an error: told by the model's last answer."""
-        return _BY_FINISH_REASON.get(self.last_finish_reason or "", StopReason.COMPLETED)
+        """Why the run ended where nothing but its model tells it, by its last answer."""
+        return stop_by_word(self.last_finish_reason) or StopReason.COMPLETED
 
 
 def alert_id(run_id: str, pattern: Pattern, span_id: str) -> str:

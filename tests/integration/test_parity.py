@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -157,7 +158,29 @@ def summing(tracer: Tracer) -> None:
         call_tool(tracer, "search", {"q": "x"}, "something")
 
 
-SCENARIOS = [answering, summing, looping, healthy, delegating, interleaved, conversing, declaring, unfinished, failing]
+def stopping(tracer: Tracer) -> None:
+    """Runs that end for all kinds of reasons, one of them inside another."""
+    with agent(tracer, "handing over", more={"loop.task.type": "research"}):
+        call_tool(tracer, "search", {"q": "x"}, "nothing")
+        with tracer.start_as_current_span("asking", attributes={"loop.stop_reason.declared": "handed_to_human"}):
+            call_tool(tracer, "ask", {"q": "y"}, "somebody will look at it")
+    with suppress(TimeoutError), agent(tracer, "slow"):
+        ask_model(tracer, finish="tool_calls")
+        raise TimeoutError
+    with agent(tracer, "boss"):
+        with suppress(KeyError), agent(tracer, "helper"):
+            call_tool(tracer, "search", {"q": "z"}, "found it")
+            raise KeyError("helper")
+        ask_model(tracer, finish="length")
+    with agent(tracer, "caught"), suppress(KeyError), agent(tracer, "last"):
+        call_tool(tracer, "search", {"q": "z"}, "found it")
+        raise KeyError("last")
+    with suppress(KeyboardInterrupt), agent(tracer, "interrupted"):
+        call_tool(tracer, "search", {"q": "z"}, "found it")
+        raise KeyboardInterrupt
+
+
+SCENARIOS = [stopping, answering, summing, looping, healthy, delegating, interleaved, conversing, declaring, unfinished, failing]
 
 
 @pytest.fixture(scope="module")
@@ -177,7 +200,51 @@ def live(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     return made
 
 
+TAGS = """
+    select span_id, attributes ->> '$."loop.run.id"', (attributes ->> '$."loop.step"')::INTEGER,
+        attributes ->> '$."loop.signature"', attributes ->> '$."loop.fingerprint"', (attributes ->> '$."loop.progress"')::BOOLEAN,
+        (attributes ->> '$."loop.repeats"')::INTEGER, (attributes ->> '$."loop.flat_steps"')::INTEGER
+    from spans where attributes ->> '$."loop.step"' is not null
+    order by all
+"""
+ROWS = """
+    select span_id, run_id, step, signature, fingerprint, progress, repeats, flat_steps
+    from calls where kind = 'tool' order by all
+"""
+ROOT_TAGS = """
+    select trace_id, attributes ->> '$."loop.stop_reason"' from spans
+    where attributes ->> '$."loop.stop_reason"' is not null order by all
+"""
+ROOT_ROWS = (
+    "select distinct trace_id, stop_reason from calls join runs using (run_id) where stop_reason <> 'running' order by all"
+)
+LATE = {"answering"}
+"""Where a result is told by the next model call only, a tag is what was known before."""
+
+
 NAMES = [scenario.__name__ for scenario in SCENARIOS]
+
+
+def test_runs_end_for_the_reasons_that_their_spans_tell(live: dict[str, Any], db: Path) -> None:
+    spans, _ = live["stopping"]
+    write(db, 1, [spans])
+    assert dict(rows(db, "select task, stop_reason || ' ' || status from runs")) == {
+        "handing over": "handed_to_human ok",
+        "slow": "timeout error",
+        "boss": "model_length ok",
+        "caught": "error error",
+        "interrupted": "cancelled error",
+    }
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name not in LATE])
+def test_what_the_tags_say_is_what_the_table_says(name: str, live: dict[str, Any], db: Path) -> None:
+    spans, _ = live[name]
+    write(db, 1, [spans])
+    assert rows(db, TAGS) == rows(db, ROWS)
+    if name not in {"declaring", "conversing"}:
+        # A run over several traces ends with the last one.
+        assert rows(db, ROOT_TAGS) == rows(db, ROOT_ROWS)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -153,3 +153,24 @@ def test_a_foreign_file_is_left_alone(runner: CliRunner, tmp_path: Path) -> None
     result = take(runner, db, path)
     assert result.exit_code == 1
     assert db.read_text() == "words " * 1000
+
+
+def test_a_run_that_old_files_leave_open_is_abandoned_and_opened_again_by_what_comes(
+    runner: CliRunner, tmp_path: Path, database: Path
+) -> None:
+    whole = request(1, 4)
+    spans = whole["resourceSpans"][0]["scopeSpans"][0]["spans"]
+    root = spans.pop()
+    calls, rest = tmp_path / "calls.json", tmp_path / "rest.json"
+    calls.write_text(json.dumps(whole))
+    assert take(runner, database, calls).exit_code == 0
+    with duckdb.connect(str(database), read_only=True) as connection:
+        assert connection.execute("select status, stop_reason, ended_at = last_seen_at from runs").fetchall() == [
+            ("abandoned", "abandoned", True)
+        ]
+        assert connection.execute("select count(*) from alerts where resolved_at is null").fetchall() == [(0,)]
+    spans[:] = [root]
+    rest.write_text(json.dumps(whole))
+    assert take(runner, database, rest).exit_code == 0
+    with duckdb.connect(str(database), read_only=True) as connection:
+        assert connection.execute("select status, stop_reason from runs").fetchall() == [("ok", "completed")]

@@ -13,7 +13,7 @@ COMMANDS = sorted(cli.commands)
 
 def test_the_commands_are_those_of_the_design() -> None:
     """Nobody's script breaks because a command went away."""
-    assert COMMANDS == ["dashboard", "demo", "doctor", "import", "sql"]
+    assert COMMANDS == ["dashboard", "demo", "doctor", "import", "replay", "sql"]
 
 
 def test_the_tour_comes_first() -> None:

@@ -89,3 +89,17 @@ def test_any_text_can_be_masked_and_never_grows(text: str) -> None:
 def test_masking_takes_linear_time_on_texts_that_nearly_match(unit: str) -> None:
     text = unit * (400_000 // len(unit))
     assert len(mask_volatile(text)) <= len(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["{} (pid 4711)", "PID: 4711 {}", "attempt 3 {}", "retry #3 {}", '"latency_ms": 13 {}', '"request_id": "x-81" {}', "{} at 3:04 PM", "{} on 3/4/2026 15:04"],
+)  # fmt: skip
+def test_counts_clocks_and_keys_that_say_so_are_masked(text: str) -> None:
+    said = text.format("ready")
+    assert mask_volatile(said) != said
+
+
+@pytest.mark.parametrize("text", ["the 1990s", "room 12", '"rapid": 3', '"step": 4', "3 of 4", "at 10/12", "version 1.2.3"])
+def test_what_says_something_is_kept(text: str) -> None:
+    assert mask_volatile(text) == text

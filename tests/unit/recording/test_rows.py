@@ -214,7 +214,7 @@ def test_every_column_of_a_decision_has_a_value_for_each_row() -> None:
     delta = decide(prepare(spans, Policy()).reads)
     calls, runs, traces = (
         call_columns(delta.calls, Pricer(Policy())),
-        run_columns(delta.runs, "hash"),
+        run_columns(delta.runs),
         trace_columns(delta.traces),
     )
     assert list(calls) == list(CALLS.given)
@@ -224,7 +224,7 @@ def test_every_column_of_a_decision_has_a_value_for_each_row() -> None:
     assert calls["tool"] == [None, "search", "fetch"]
     assert calls["error_class"] == [None, None, "transient"]
     assert calls["evidence"] == [None, None, None]
-    assert (runs["task"], runs["policy_hash"], runs["status"]) == (["clerk"], ["hash"], ["ok"])
+    assert (runs["task"], runs["policy_hash"], runs["status"]) == (["clerk"], [Policy().hash], ["ok"])
     assert traces == {"trace_id": ["t1"], "run_id": ["t1"], "decided_by": ["agent_root"]}
     for columns in (calls, runs, traces):
         orjson.loads(dump(columns))

@@ -278,3 +278,24 @@ def test_a_trace_that_turns_out_to_hold_an_agent_leaves_its_conversation() -> No
     store = stored(calls, [agent_span("agent", trace="t1", at=12)])
     assert {trace.run_id for trace in store.traces.values()} == {"t1", "t2"}
     assert {recorded.outcome.step for recorded in store.calls.values()} == {1}
+
+
+# An agent that died never told its name.
+
+
+def test_calls_of_an_agent_that_never_told_its_name_count_with_those_of_the_run_that_goes_on() -> None:
+    more = {RUN: "mine"}
+    before = [tool_span(f"b{number}", trace="t1", parent="died", at=number, more=more) for number in range(2)]
+    after = [
+        tool_span("a1", trace="t2", parent="root", at=5, more=more),
+        agent_span("root", "clerk", trace="t2", at=4, seconds=9, more=more),
+    ]
+    for batches in ([[*before, *after]], [before, after], [after, before], [[span] for span in (*before, *after)]):
+        store = stored(*batches)
+        assert {call.call.agent for call in store.calls.values()} == {"clerk"}
+        assert [store.calls[key].outcome.repeats for key in (("t1", "b0"), ("t1", "b1"), ("t2", "a1"))] == [1, 2, 3]
+    # It did not die, it was late.
+    late = agent_span("died", "porter", trace="t1", seconds=4, more=more)
+    for batches in ([[*before, *after, late]], [before, after, [late]], [[late], after, before]):
+        store = stored(*batches)
+        assert [store.calls[key].outcome.repeats for key in (("t1", "b0"), ("t1", "b1"), ("t2", "a1"))] == [1, 2, 1]

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from otel_processor.model import SpanRecord
+from otel_processor.policy import Policy
 from tests.unit.factory import (
     agent_span,
     failure_span,
@@ -49,13 +50,11 @@ def runs(draw: st.DrawFn) -> list[SpanRecord]:
 
 
 def _span(draw: st.DrawFn, span_id: str, trace: str, parent: str | None, start: int, length: int, talks: bool) -> SpanRecord:
-    more: dict[str, Any] = {"gen_ai.conversation.id": "talk"} if talks else {}
-    if draw(st.integers(0, 9)) == 0:
-        more["loop.run.id"] = draw(st.sampled_from(["r1", "r2", "t1"]))
-    if draw(st.integers(0, 9)) == 0:
-        more["loop.task"] = draw(st.sampled_from(["refund", "research"]))
+    more = _declared(draw) | ({"gen_ai.conversation.id": "talk"} if talks else {})
     kind = draw(st.sampled_from(KINDS))
     place: dict[str, Any] = {"trace": trace, "parent": parent, "at": start, "seconds": length}
+    if draw(st.integers(0, 5)) == 0:
+        place |= {"status": "ERROR", "status_message": draw(st.sampled_from(["gave up", "TimeoutError: late"]))}
     if kind == "tool":
         if draw(st.integers(0, 5)) == 0:
             more["gen_ai.agent.name"] = "porter"
@@ -75,6 +74,16 @@ def _span(draw: st.DrawFn, span_id: str, trace: str, parent: str | None, start: 
     return _telling_span(draw, kind, span_id, more, place)
 
 
+def _declared(draw: st.DrawFn) -> dict[str, Any]:
+    told = {
+        "loop.run.id": ["r1", "r2", "t1"],
+        "loop.task": ["refund", "research"],
+        "loop.task.type": ["research", "scrape", "poetry"],
+        "loop.stop_reason.declared": ["handed_to_human", "cancelled"],
+    }
+    return {key: draw(st.sampled_from(values)) for key, values in told.items() if draw(st.integers(0, 9)) == 0}
+
+
 def _telling_span(draw: st.DrawFn, kind: str, span_id: str, more: dict[str, Any], place: dict[str, Any]) -> SpanRecord:
     told = draw(st.lists(st.tuples(*(st.sampled_from(each) for each in (IDS, TOOLS, RESULTS))), min_size=1, max_size=3))
     if kind == "told":
@@ -86,8 +95,16 @@ def _telling_span(draw: st.DrawFn, kind: str, span_id: str, more: dict[str, Any]
     return invoker_span(span_id, ("c1", "search", "x"), ("c2", "search", "y"), **place)
 
 
+POLICY = Policy(
+    task_types={
+        "research": {"hard_loop_repeats": 2, "no_progress_alert_steps": 2, "no_progress_stop_steps": 2},
+        "scrape": {"volatile_keys": frozenset({"q"}), "effects": {"search": "poll"}},
+    }
+)
+
+
 def stored(*batches: Sequence[SpanRecord]) -> SmallStore:
-    store = SmallStore()
+    store = SmallStore(POLICY)
     for batch in batches:
         store.record(batch)
     return store
@@ -98,7 +115,7 @@ def stored(*batches: Sequence[SpanRecord]) -> SmallStore:
 def test_the_order_in_a_batch_does_not_matter(spans: list[SpanRecord], order: random.Random) -> None:
     shuffled = list(spans)
     order.shuffle(shuffled)
-    one, other = SmallStore(), SmallStore()
+    one, other = SmallStore(POLICY), SmallStore(POLICY)
     assert one.record(spans) == other.record(shuffled)
     assert one.outcomes() == other.outcomes()
 

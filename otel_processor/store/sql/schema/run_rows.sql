@@ -12,8 +12,9 @@ create table if not exists run_rows (
     stop_reason    VARCHAR NOT NULL,
     flagged_reason VARCHAR,               -- the first loop verdict on it, however it ended
     policy_hash    VARCHAR NOT NULL,
-    status         VARCHAR NOT NULL,      -- running, ok, error
+    status         VARCHAR NOT NULL,      -- running, ok, error, abandoned
     root_input_tokens  BIGINT,            -- what the outermost agents say of the whole; NULL: nothing
     root_output_tokens BIGINT,
-    root_cost_usd      DOUBLE
+    root_cost_usd      DOUBLE,
+    idle_reason    VARCHAR                -- while it is open: why it ended if no more of it comes
 );
