@@ -207,9 +207,7 @@ def test_a_graph_of_ones_own_asks_through_its_tool_node(how: str, desk: Desk) ->
     middleware, model = LoopGuardMiddleware(), stubborn()
     graph: Any = StateGraph(MessagesState)
     graph.add_node("model", lambda state: {"messages": [model.invoke(state["messages"])]})
-    tools = ToolNode(
-        [desk.lookup_order], wrap_tool_call=middleware.wrap_tool_call, awrap_tool_call=middleware.awrap_tool_call
-    )
+    tools = ToolNode([desk.lookup_order], wrap_tool_call=middleware.wrap_tool_call, awrap_tool_call=middleware.awrap_tool_call)
     graph.add_node("tools", tools)
     graph.add_edge(START, "model")
     graph.add_conditional_edges("model", tools_condition)
@@ -234,9 +232,7 @@ class TestWithSpans:
         LangChainInstrumentor().uninstrument()
 
     @pytest.mark.parametrize("how", ["sync", "async"])
-    def test_the_run_is_stopped_by_the_guard_of_its_spans(
-        self, how: str, provider: TracerProvider, db: Path, desk: Desk
-    ) -> None:
+    def test_the_run_is_stopped_by_the_guard_of_its_spans(self, how: str, provider: TracerProvider, db: Path, desk: Desk) -> None:
         installed = instrument(db, tracer_provider=provider, mode="enforce")
         messages = ask(stubborn(), desk, LoopGuardMiddleware(), how=how)
         assert installed.force_flush()
