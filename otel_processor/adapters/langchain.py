@@ -15,6 +15,7 @@ from otel_processor.guard import Answer, LoopGuard
 from otel_processor.guard.border import answers, survives
 from otel_processor.model import Action
 from otel_processor.processor import current_guard
+from otel_processor.processor.span_guard import SpanGuard
 
 try:
     from langchain.agents.middleware import AgentMiddleware, hook_config
@@ -114,8 +115,10 @@ class LoopGuardMiddleware(AgentMiddleware):
     @answers
     def _ask(self, request: Any) -> Answer:
         call = request.tool_call
-        with _in_span():
-            return self._guard().before_tool(call["name"], call["args"], call_id=call["id"], agent=self._agent)
+        with _in_span() as is_ours:
+            guard = self._guard()
+            arguments = _as_written(call["args"]) if is_ours and isinstance(guard, SpanGuard) else call["args"]
+            return guard.before_tool(call["name"], arguments, call_id=call["id"], agent=self._agent)
 
     def _refuse(self, request: Any, answer: Answer) -> Any:
         with _in_span():
@@ -169,9 +172,15 @@ def _reasoning(message: Any) -> str:
     return "\n".join(block.get("reasoning", "") for block in message.content_blocks if block.get("type") == "reasoning")
 
 
+def _as_written(arguments: Any) -> Any:
+    """Return the arguments as OpenInference's writer puts them on the call's span: of a single text, the text alone."""
+    values = list(arguments.values()) if isinstance(arguments, dict) else []
+    return values[0] if len(values) == 1 and isinstance(values[0], str) else arguments
+
+
 @contextmanager
-def _in_span() -> Iterator[None]:
-    """Make the span that this code runs in the current one, as far as OpenInference's writer, which does not, knows it."""
+def _in_span() -> Iterator[bool]:
+    """Make the span that this code runs in the current one, which OpenInference's writer does not; say whether it knows it."""
     span = None
     try:
         writer = sys.modules.get(_WRITER)
@@ -179,7 +188,7 @@ def _in_span() -> Iterator[None]:
     except Exception:  # noqa: BLE001 - nothing of ours reaches the agent
         report_bug("looking for LangChain's span")
     if span is None:
-        yield
+        yield False
     else:
         with trace.use_span(span, record_exception=False, set_status_on_exception=False):
-            yield
+            yield True

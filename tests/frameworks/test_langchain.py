@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from otel_processor import ConfigError, LoopGuard, Policy, instrument
-from otel_processor.guard import loop_guard
+from otel_processor import LoopGuard, Policy, instrument
 from tests.frameworks.desk import LOOPED, NUDGE, ORDER, Desk, needs
 from tests.integration.stored import rows
 
@@ -25,9 +24,11 @@ from langchain.agents import create_agent
 from langchain_core.language_models.chat_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
+from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.errors import GraphRecursionError
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.prebuilt import ToolNode, tools_condition
+from langgraph.types import Command, interrupt
 
 from otel_processor.adapters.langchain import LoopGuardMiddleware
 
@@ -161,12 +162,12 @@ def test_a_tool_that_fails_is_told_as_one(desk: Desk) -> None:
     with LoopGuard(mode="enforce") as guard, pytest.raises(ValueError, match="no such order"):
         ask(stubborn(), desk, LoopGuardMiddleware())
     (only,) = guard.report().attempts
-    assert (only.made, only.outcome) == (1, "failed: no such order: demo-001")
+    assert (only.made, only.outcome) == (1, "failed: ValueError: no such order: demo-001")
 
 
 def test_what_concerns_no_single_call_is_told_before_the_model_is_asked(desk: Desk) -> None:
     says = ([{"name": "lookup_order", "args": {"order_id": f"demo-{number:03}"}}] for number in itertools.count())
-    policy = Policy(flat_steps_warn=2, flat_steps_stop=3)
+    policy = Policy(no_progress_alert_steps=2, no_progress_stop_steps=3)
     with LoopGuard(policy, mode="enforce") as guard:
         messages = ask(Model(says=says), desk, LoopGuardMiddleware())
     told = [message.content for message in messages[1:] if isinstance(message, HumanMessage)]
@@ -200,6 +201,22 @@ def test_what_the_adapter_does_not_understand_breaks_nothing(desk: Desk) -> None
     with LoopGuard(mode="enforce"):
         messages = ask(healthy(), desk, Odd())
     assert messages[-1].content == "demo-001 was renamed"
+
+
+def test_a_call_that_waits_for_a_person_counts_when_it_is_made(desk: Desk) -> None:
+    def lookup_order(order_id: str) -> str:
+        """Look an order up."""
+        return f"{interrupt('may I?')}: {desk.search_mail(order_id)}"
+
+    model = Model(says=iter([looks_up(), "done"]))
+    agent = create_agent(model, [lookup_order], middleware=[LoopGuardMiddleware()], checkpointer=InMemorySaver())
+    config = {"configurable": {"thread_id": "1"}}
+    with LoopGuard(mode="enforce") as guard:
+        agent.invoke({"messages": [HumanMessage("Where is the order?")]}, config)
+        assert guard.report().tool_calls == 0
+        done = agent.invoke(Command(resume="yes"), config)
+    assert done["messages"][-1].content == "done"
+    assert guard.report().tool_calls == 1
 
 
 @pytest.mark.parametrize("how", ["sync", "async"])
@@ -238,7 +255,8 @@ class TestWithSpans:
         assert installed.force_flush()
         assert len(desk.ran) == 2
         assert messages[-1].content.startswith(f"The run was stopped: {LOOPED}.")
-        assert rows(db, "select stop_reason, flagged_reason, tool_calls from runs") == [(LOOPED, LOOPED, 2)]
+        assert rows(db, "select stop_reason, tool_calls from runs") == [(LOOPED, 2)]
+        assert rows(db, "select pattern, action from alerts where stop_reason is not null") == [("hard_loop", "stop")]
         assert rows(db, "select count(*) from calls where kind = 'model'") == [(5,)]
 
     def test_a_guard_of_ones_own_says_in_the_rows_why_it_stopped(self, provider: TracerProvider, db: Path, desk: Desk) -> None:
