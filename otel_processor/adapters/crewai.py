@@ -33,7 +33,12 @@ class LoopAborted(HookAborted, LoopDetected):
 
 @contextmanager
 def loop_hooks(guard: LoopGuard | None = None) -> Iterator[None]:
-    """Guard what is kicked off in the block, `with loop_hooks(guard): crew.kickoff()`, and no other crew of the process.
+    """Guard the crews that are kicked off in the block, and no others of the process.
+
+    ```python
+    with loop_hooks(guard):
+        crew.kickoff()
+    ```
 
     A call that is refused does not run, and the model reads why as its result. A stopped run ends before the next model
     call: `kickoff` raises `LoopDetected`.

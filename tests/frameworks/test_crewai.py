@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from otel_processor import LoopDetected, LoopGuard, Policy
+from otel_processor import LoopDetected, LoopGuard, Policy, instrument
 from tests.frameworks.desk import LOOPED, NUDGE, ORDER, Desk, needs
+from tests.integration.stored import rows
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from opentelemetry.sdk.trace import TracerProvider
 
 needs("crewai")
 
@@ -108,9 +115,9 @@ def test_nudging_never_ends_a_run(desk: Desk) -> None:
 
 def test_a_limit_ends_the_run_before_the_model_is_asked_again(desk: Desk) -> None:
     office, model = crew(desk, *[("search_mail", {"query": f"order {n}"}) for n in range(9)])
-    with pytest.raises(LoopDetected, match="max_steps_reached"), LoopGuard(Policy(max_steps=3), mode="enforce") as guard:
-        with adapter.loop_hooks(guard):
-            office.kickoff()
+    guard = LoopGuard(Policy(max_steps=3), mode="enforce")
+    with pytest.raises(LoopDetected, match="max_steps_reached"), guard, adapter.loop_hooks(guard):
+        office.kickoff()
     assert (model.asked, len(desk.ran), guard.report().stop_reason) == (3, 3, "max_steps_reached")
 
 
@@ -166,3 +173,32 @@ def test_a_tool_that_fails_is_told_as_a_failure(desk: Desk, monkeypatch: pytest.
     assert [tried.outcome for tried in guard.report().attempts] == [
         "failed: Error executing tool: the office is closed",
     ]
+
+
+class TestWithItsSpans:
+    """OpenInference's writer says tool and arguments after a span began, so that only what came before is held against it."""
+
+    @pytest.fixture(autouse=True)
+    def spans(self, provider: TracerProvider) -> Iterator[None]:
+        from openinference.instrumentation.crewai import CrewAIInstrumentor
+
+        CrewAIInstrumentor().instrument(tracer_provider=provider)
+        yield
+        CrewAIInstrumentor().uninstrument()
+
+    def test_the_run_is_stopped_by_the_guard_of_its_spans(self, provider: TracerProvider, db: Path, desk: Desk) -> None:
+        installed = instrument(db, tracer_provider=provider, mode="enforce")
+        office, model = crew(desk, *LOOP, *LOOP)
+        with pytest.raises(LoopDetected, match=LOOPED), adapter.loop_hooks():
+            office.kickoff()
+        assert installed.force_flush()
+        assert (len(desk.ran), model.asked) == (2, 5)
+        assert rows(db, "select stop_reason from runs") == [(LOOPED,)]
+
+    def test_without_the_hooks_a_tool_is_refused_a_call_later(self, provider: TracerProvider, db: Path, desk: Desk) -> None:
+        installed = instrument(db, tracer_provider=provider, mode="enforce")
+        office, model = crew(desk, *LOOP)
+        assert "done" in office.kickoff().raw
+        assert installed.force_flush()
+        assert len(desk.ran) == 3
+        assert NUDGE in json.dumps(model.messages)

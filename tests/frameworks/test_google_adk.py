@@ -5,18 +5,24 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator, Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from otel_processor.guard import LoopGuard
-from otel_processor.policy import Policy
+from otel_processor import LoopGuard, LoopNudge, Policy, instrument
 from tests.frameworks.desk import LOOPED, NUDGE, ORDER, Desk, needs
+from tests.integration.stored import rows
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from opentelemetry.sdk.trace import TracerProvider
 
 needs("google.adk")
 
 from google.adk import agents as adk
 from google.adk import models, runners
+from google.adk.telemetry import tracing
 from google.genai import types
 
 from otel_processor.adapters import google_adk as adapter
@@ -158,3 +164,30 @@ def test_a_tool_that_raises_is_told_as_a_failure_and_its_error_goes_its_way() ->
     with LoopGuard(mode="observe") as guard, pytest.raises(ConnectionError):
         run(fake(LOOP[0]), [lookup_order], [adapter.LoopPlugin(guard)])
     assert [tried.outcome for tried in guard.report().attempts] == ["failed: ConnectionError: the office is closed"]
+
+
+class TestWithItsSpans:
+    """ADK writes its own; they say the arguments only when the tool has answered, and only where content is recorded."""
+
+    @pytest.fixture(autouse=True)
+    def spans(self, provider: TracerProvider, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("OTEL_SEMCONV_STABILITY_OPT_IN", "gen_ai_latest_experimental")
+        monkeypatch.setenv("OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT", "SPAN_ONLY")
+        monkeypatch.setattr(tracing, "tracer", provider.get_tracer("gcp.vertex.agent"))
+
+    def test_the_run_is_stopped_by_the_guard_of_its_spans(self, provider: TracerProvider, db: Path, desk: Desk) -> None:
+        installed = instrument(db, tracer_provider=provider, mode="enforce")
+        model = fake(*LOOP)
+        said = run(model, [desk.lookup_order], [adapter.LoopPlugin()])
+        assert said.startswith(f"The run was stopped: {LOOPED}.")
+        assert installed.force_flush()
+        assert (len(desk.ran), model.asked) == (2, 5)
+        assert rows(db, "select stop_reason from runs") == [(LOOPED,)]
+
+    def test_without_the_plugin_the_run_ends_with_an_exception_a_call_later(
+        self, provider: TracerProvider, db: Path, desk: Desk
+    ) -> None:
+        instrument(db, tracer_provider=provider, mode="enforce")
+        with pytest.raises(LoopNudge, match=NUDGE):
+            run(fake(*LOOP), [desk.lookup_order], [])
+        assert len(desk.ran) == 3

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from otel_processor.errors import ConfigError, LoopDetected
-from otel_processor.guard import LoopGuard
-from otel_processor.policy import Policy
+from otel_processor import ConfigError, LoopDetected, LoopGuard, Policy, instrument
 from tests.frameworks.desk import LOOPED, NUDGE, ORDER, Desk, needs
+from tests.integration.stored import rows
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from opentelemetry.sdk.trace import TracerProvider
 
 needs("smolagents")
 
@@ -204,3 +209,38 @@ def test_an_agent_is_put_under_guard_once(desk: Desk) -> None:
     agent = adapter.guard_agent(tool_agent(desk, FakeModel()))
     with pytest.raises(ConfigError, match="under guard already"):
         adapter.guard_agent(agent)
+
+
+class TestWithItsSpans:
+    """OpenInference's writer says tool and arguments when a span begins."""
+
+    @pytest.fixture(autouse=True)
+    def spans(self, provider: TracerProvider) -> Iterator[None]:
+        from openinference.instrumentation.smolagents import SmolagentsInstrumentor
+
+        SmolagentsInstrumentor().instrument(tracer_provider=provider)
+        yield
+        SmolagentsInstrumentor().uninstrument()
+
+    @pytest.mark.parametrize(("make", "turns"), [(tool_agent, LOOP), (code_agent, REWRITTEN)])
+    def test_the_run_is_stopped_by_the_guard_of_its_spans(
+        self, provider: TracerProvider, db: Path, desk: Desk, make: Any, turns: list[Any]
+    ) -> None:
+        installed = instrument(db, tracer_provider=provider, mode="enforce")
+        model = FakeModel(*turns)
+        said = adapter.guard_agent(make(desk, model)).run("find the order")
+        assert said.startswith("The run was stopped: loop_detected:")
+        assert installed.force_flush()
+        assert (len(desk.ran), model.asked) == (2, 5)
+        assert [reason.split(":")[0] for (reason,) in rows(db, "select stop_reason from runs")] == ["loop_detected"]
+
+    def test_without_the_adapter_tools_are_refused_and_the_run_goes_on_to_its_last_step(
+        self, provider: TracerProvider, db: Path, desk: Desk
+    ) -> None:
+        installed = instrument(db, tracer_provider=provider, mode="enforce")
+        model = FakeModel(*LOOP)
+        tool_agent(desk, model).run("find the order")
+        assert installed.force_flush()
+        assert len(desk.ran) == 2
+        assert model.asked > 20
+        assert rows(db, "select stop_reason from runs") == [(LOOPED,)]

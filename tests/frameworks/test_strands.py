@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from otel_processor.guard import LoopGuard
-from otel_processor.policy import Policy
+from otel_processor import LoopGuard, Policy, instrument
 from tests.frameworks.desk import LOOPED, NUDGE, ORDER, Desk, needs
+from tests.integration.stored import rows
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from opentelemetry.sdk.trace import TracerProvider
 
 needs("strands")
 
 import strands
+from opentelemetry import trace
 from strands.models import model as models
 
 from otel_processor.adapters import strands as adapter
@@ -147,3 +153,29 @@ def test_a_tool_that_fails_is_told_as_a_failure() -> None:
         agent.hooks.add_hook(adapter.LoopHooks(guard))
         agent("find the order")
     assert [tried.outcome for tried in guard.report().attempts] == ["failed: ConnectionError: the office is closed"]
+
+
+class TestWithItsSpans:
+    """Strands writes its own; they say the tool only after they began, so that nothing is refused without the hooks."""
+
+    @pytest.fixture(autouse=True)
+    def spans(self, provider: TracerProvider, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("strands.telemetry.tracer._tracer_instance", None)
+        monkeypatch.setattr(trace, "get_tracer_provider", lambda: provider)
+
+    def test_the_run_is_stopped_by_the_guard_of_its_spans(self, provider: TracerProvider, db: Path, desk: Desk) -> None:
+        installed = instrument(db, tracer_provider=provider, mode="enforce")
+        tools = [strands.tool(desk.lookup_order)]
+        model = FakeModel(*LOOP)
+        agent = strands.Agent(model=model, tools=tools, hooks=[adapter.LoopHooks()], callback_handler=None)
+        assert str(agent("find the order")).startswith(f"The run was stopped: {LOOPED}.")
+        assert installed.force_flush()
+        assert (len(desk.ran), model.asked) == (2, 5)
+        assert rows(db, "select stop_reason, tool_calls from runs") == [(LOOPED, 2)]
+
+    def test_without_the_hooks_nothing_is_refused(self, provider: TracerProvider, db: Path, desk: Desk) -> None:
+        installed = instrument(db, tracer_provider=provider, mode="enforce")
+        assert run(desk, FakeModel(*LOOP), None) == "done"
+        assert installed.force_flush()
+        assert len(desk.ran) == len(LOOP)
+        assert rows(db, "select flagged_reason from runs") == [(LOOPED,)]
