@@ -39,4 +39,6 @@ class Desk:
 
 def needs(module: str) -> Any:
     """Skip the tests of a file where what they test is not installed."""
-    return pytest.importorskip(module, reason=f"{module} is not installed: `make frameworks` runs these tests", exc_type=ImportError)
+    return pytest.importorskip(
+        module, reason=f"{module} is not installed: `make frameworks` runs these tests", exc_type=ImportError
+    )

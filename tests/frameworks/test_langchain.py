@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from otel_processor import LoopGuard, Policy, instrument
+from otel_processor import LoopGuard, Policy, current_guard, instrument
 from tests.frameworks.desk import LOOPED, NUDGE, ORDER, Desk, needs
 from tests.integration.stored import rows
 
@@ -224,13 +224,11 @@ def test_a_graph_of_ones_own_asks_through_its_tool_node(how: str, desk: Desk) ->
     middleware, model = LoopGuardMiddleware(), stubborn()
     graph: Any = StateGraph(MessagesState)
     graph.add_node("model", lambda state: {"messages": [model.invoke(state["messages"])]})
-    tools = ToolNode(
-        [desk.lookup_order], wrap_tool_call=middleware.wrap_tool_call, awrap_tool_call=middleware.awrap_tool_call
-    )
+    tools = ToolNode([desk.lookup_order], wrap_tool_call=middleware.wrap_tool_call, awrap_tool_call=middleware.awrap_tool_call)
     graph.add_node("tools", tools)
     graph.add_edge(START, "model")
     graph.add_conditional_edges("model", tools_condition)
-    graph.add_conditional_edges("tools", lambda _: "__end__" if guard.stopped else "model")
+    graph.add_conditional_edges("tools", lambda _: "__end__" if current_guard().stopped else "model")
     with LoopGuard(mode="enforce") as guard:
         compiled, task = graph.compile(), {"messages": [HumanMessage("Where is the order?")]}
         done = compiled.invoke(task) if how == "sync" else asyncio.run(compiled.ainvoke(task))
@@ -251,9 +249,7 @@ class TestWithSpans:
         LangChainInstrumentor().uninstrument()
 
     @pytest.mark.parametrize("how", ["sync", "async"])
-    def test_the_run_is_stopped_by_the_guard_of_its_spans(
-        self, how: str, provider: TracerProvider, db: Path, desk: Desk
-    ) -> None:
+    def test_the_run_is_stopped_by_the_guard_of_its_spans(self, how: str, provider: TracerProvider, db: Path, desk: Desk) -> None:
         installed = instrument(db, tracer_provider=provider, mode="enforce")
         messages = ask(stubborn(), desk, LoopGuardMiddleware(), how=how)
         assert installed.force_flush()
