@@ -33,9 +33,9 @@ from otel_processor.adapters.pydantic_ai import LoopGuardCapability
 pytestmark = pytest.mark.frameworks
 
 
-def contents(parts: Iterable[Any], kind: type) -> list[Any]:
+def contents(parts: Iterable[Any], kind: Any) -> list[Any]:
     """What the parts of a kind say."""
-    return [part.content for part in parts if type(part) is kind]
+    return [part.content for part in parts if isinstance(part, kind)]
 
 
 class Model:
