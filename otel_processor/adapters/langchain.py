@@ -66,7 +66,8 @@ class LoopGuardMiddleware(AgentMiddleware):
     @hook_config(can_jump_to=["end"])
     async def abefore_model(self, state: Any, runtime: Any) -> dict[str, Any] | None:
         """Do what `before_model` does."""
-        return self.before_model(state, runtime)
+        ends: dict[str, Any] | None = self.before_model(state, runtime)
+        return ends
 
     def after_model(self, state: Any, runtime: Any) -> dict[str, Any] | None:  # noqa: ARG002 - the framework's signature
         """Tell the guard what the model said."""

@@ -31,6 +31,7 @@ from otel_processor.settings import mode_of
 if TYPE_CHECKING:
     from types import TracebackType
 
+_CAUSES = 8
 _CANCELLED = (CancelledError, KeyboardInterrupt, GeneratorExit)
 
 _living: weakref.WeakSet[LoopGuard] = weakref.WeakSet()
@@ -320,8 +321,9 @@ class LoopGuard(Feeding, GuardedTools):
 
     @survives
     def _leave(self, error: BaseException | None) -> None:
-        if isinstance(error, LoopDetected):
-            self.finish(error.stop_reason)
+        stop = _stop_in(error)
+        if stop is not None:
+            self.finish(stop.stop_reason)
         elif error is not None:
             self.finish(StopReason.CANCELLED if isinstance(error, _CANCELLED) else StopReason.ERROR)
         else:
@@ -337,6 +339,15 @@ class LoopGuard(Feeding, GuardedTools):
             run.tracker.finish(self._ended_ns)
         if self._reason is not StopReason.COMPLETED:
             declare_stop_reason(self._reason)
+
+
+def _stop_in(error: BaseException | None) -> LoopDetected | None:
+    """Return the guard's exception, which frameworks may have wrapped in one of their own."""
+    for _ in range(_CAUSES):
+        if error is None or isinstance(error, LoopDetected):
+            return error
+        error = error.__cause__
+    return None
 
 
 def active_guard() -> LoopGuard | None:

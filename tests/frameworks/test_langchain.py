@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from otel_processor import LoopGuard, Policy, instrument
+from otel_processor import LoopGuard, Policy, current_guard, instrument
 from tests.frameworks.desk import LOOPED, NUDGE, ORDER, Desk, needs
 from tests.integration.stored import rows
 
@@ -228,7 +228,7 @@ def test_a_graph_of_ones_own_asks_through_its_tool_node(how: str, desk: Desk) ->
     graph.add_node("tools", tools)
     graph.add_edge(START, "model")
     graph.add_conditional_edges("model", tools_condition)
-    graph.add_conditional_edges("tools", lambda _: "__end__" if guard.stopped else "model")
+    graph.add_conditional_edges("tools", lambda _: "__end__" if current_guard().stopped else "model")
     with LoopGuard(mode="enforce") as guard:
         compiled, task = graph.compile(), {"messages": [HumanMessage("Where is the order?")]}
         done = compiled.invoke(task) if how == "sync" else asyncio.run(compiled.ainvoke(task))

@@ -12,7 +12,7 @@ from tests.frameworks.desk import LOOPED, NUDGE, ORDER, Desk, needs
 from tests.integration.stored import rows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
     from opentelemetry.sdk.trace import TracerProvider
@@ -33,6 +33,11 @@ from otel_processor.adapters.pydantic_ai import LoopGuardCapability
 pytestmark = pytest.mark.frameworks
 
 
+def contents(parts: Iterable[Any], kind: Any) -> list[Any]:
+    """What the parts of a kind say."""
+    return [part.content for part in parts if isinstance(part, kind)]
+
+
 class Model:
     """Says what it is told to say, call after call, and keeps what it was given."""
 
@@ -48,7 +53,7 @@ class Model:
         return ModelResponse(parts=[ToolCallPart(name, arguments) for name, arguments in said])
 
     def told(self, kind: type) -> list[Any]:
-        return [part.content for part in self.given if isinstance(part, kind)]
+        return contents(self.given, kind)
 
 
 def stubborn() -> Model:
@@ -81,7 +86,7 @@ def test_a_model_that_repeats_itself_is_nudged_and_then_stopped(desk: Desk) -> N
     with LoopGuard(mode="enforce", goal="find the order") as guard:
         result = ask(model, desk, LoopGuardCapability())
     assert len(desk.ran) == 2
-    told = [part.content for message in result.all_messages() for part in message.parts if isinstance(part, ToolReturnPart)]
+    told = contents((part for message in result.all_messages() for part in message.parts), ToolReturnPart)
     assert told[:2] == ["not found"] * 2
     assert len(told) == 5
     assert all(NUDGE in text and "The goal is still: find the order." in text for text in told[2:])

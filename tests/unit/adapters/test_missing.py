@@ -12,6 +12,7 @@ from otel_processor import ConfigError, adapters
 
 FRAMEWORKS = {
     "langchain": "langchain",
+    "openai_agents": "agents",
     "pydantic_ai": "pydantic_ai",
 }
 """What each adapter imports."""
