@@ -173,7 +173,8 @@ class TestWithItsSpans:
     def spans(self, provider: TracerProvider, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("OTEL_SEMCONV_STABILITY_OPT_IN", "gen_ai_latest_experimental")
         monkeypatch.setenv("OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT", "SPAN_ONLY")
-        monkeypatch.setattr(tracing, "tracer", provider.get_tracer("gcp.vertex.agent"))
+        # The modules of ADK hold the one tracer, which stands for that of the provider that is set for the whole process.
+        monkeypatch.setattr(tracing.tracer, "_real_tracer", provider.get_tracer("gcp.vertex.agent"))
 
     def test_the_run_is_stopped_by_the_guard_of_its_spans(self, provider: TracerProvider, db: Path, desk: Desk) -> None:
         installed = instrument(db, tracer_provider=provider, mode="enforce")
