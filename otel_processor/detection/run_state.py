@@ -86,6 +86,11 @@ class RunState:
         """How much is remembered, in words of some 70 bytes."""
         return _WORDS_OF_AN_AGENT * len(self._agents) + sum(agent.novelty.weight for agent in self._agents.values())
 
+    @property
+    def counts_cost(self) -> bool:
+        """Whether it matters what a model call cost."""
+        return self.history is not None or self.policy.max_cost_usd is not None
+
     def observe(self, call: Call) -> CallOutcome:
         """Take in the next call and say what it means."""
         agent = self._agents.get(call.agent)

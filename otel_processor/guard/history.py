@@ -60,6 +60,8 @@ class History:
         self.refused_calls = 0
         self.spent = Spent()
         self.last_error = ""
+        self.ends_with_refusal = False
+        """Nothing was done after the latest call that was refused."""
         self._wasted = Spent()
         self._steps: dict[int, _Step] = {}
         self._tried: RecentMap[tuple[str, str], _Tried] = RecentMap(_ATTEMPTS)
@@ -70,6 +72,7 @@ class History:
 
     def took(self, call: Call, outcome: CallOutcome) -> None:
         """Take in a call that was made."""
+        self.ends_with_refusal = False
         reading = call.reading
         step = self._step(outcome.step)
         if call.kind is Role.MODEL:
@@ -95,6 +98,7 @@ class History:
 
     def refused(self, call: Call) -> None:
         """Take in a call that was not let through."""
+        self.ends_with_refusal = True
         self.refused_calls += 1
         self._entry(call).refused += 1
 

@@ -68,6 +68,11 @@ class Pricer:
             return None
         return None if usd is None else Cost(usd, source)
 
+    def dollars(self, reading: Reading, start_ns: int) -> float | None:
+        """Return what a call cost in US dollars, or None where nobody knows it."""
+        cost = self.price(reading, start_ns)
+        return None if cost is None else cost.usd
+
     def _look_up(self, model: str, provider: str | None, tier: str | None) -> tuple[str, Times | None]:
         override = _by_name(self._overrides, model)
         if override is not None:

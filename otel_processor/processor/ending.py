@@ -12,6 +12,7 @@ from otel_processor.model import Mode, StopReason
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace import ReadableSpan
 
+    from otel_processor.guard.guarded_run import GuardedRun
     from otel_processor.processor.live_runs import LiveRun
 
 
@@ -21,9 +22,16 @@ def guard_reason(run: LiveRun, span: ReadableSpan) -> StopReason | None:
     if guarded is None or guarded.mode is not Mode.ENFORCE:
         return None
     finding = guarded.stopped
-    if finding is None and any(_was_raised(event.attributes) for event in span.events if event.name == names.EXCEPTION_EVENT):
+    if finding is None and _let_through(guarded, span):
         finding = guarded.last_finding
     return finding.stop_reason if finding is not None else None
+
+
+def _let_through(guarded: GuardedRun, span: ReadableSpan) -> bool:
+    """Return whether what kept a call from being made ended the run: a writer that does not name it says that it failed."""
+    if any(_was_raised(event.attributes) for event in span.events if event.name == names.EXCEPTION_EVENT):
+        return True
+    return guarded.history.ends_with_refusal and span.status.status_code.name == "ERROR"
 
 
 def _was_raised(attributes: Mapping[str, Any] | None) -> bool:

@@ -8,7 +8,7 @@ import weakref
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from otel_processor.detection.bounded import RecentMap
+from otel_processor.detection.bounded import RecentMap, WeighedMap
 from otel_processor.dialects import read_span
 from otel_processor.guard.asked import AskedCalls
 from otel_processor.guard.declaring import find_roots
@@ -17,7 +17,9 @@ from otel_processor.model import NOTHING, Mode, Reading, Role
 from otel_processor.processor.cancelled import handled_now
 from otel_processor.processor.recalling import WAIT_SECONDS, Earlier, Recall
 from otel_processor.processor.sdk_span import SpanView, raw_attributes
+from otel_processor.runs.attempts import Tries
 from otel_processor.runs.ending import Ending
+from otel_processor.runs.memory import MOST_WORDS
 from otel_processor.runs.policies import Policies
 from otel_processor.runs.requests import Requests
 from otel_processor.runs.trace_tree import agree, at_once
@@ -72,6 +74,8 @@ class OpenSpan:
     reading: Reading = NOTHING
     inside: list[EndedCall] | None = None
     """Calls that ended directly inside, with nothing but plain spans between: the span may tell one of them again."""
+    tries: Tries | None = None
+    """Attempts that HTTP requests inside made, with nothing but plain spans between."""
     refused: tuple[Call, Answer] | None = None
     """The call was asked about when the span started, and was not made."""
 
@@ -160,7 +164,7 @@ class LiveRuns:
         self._looked_back = False
         self.lock = threading.Lock()
         self._spans: RecentMap[int, OpenSpan] = RecentMap(OPEN_SPANS)
-        self._runs: RecentMap[str, LiveRun] = RecentMap(LIVE_RUNS)
+        self._runs: WeighedMap[str, LiveRun] = WeighedMap(LIVE_RUNS, MOST_WORDS)
         self._conversations: RecentMap[tuple[str, str], str] = RecentMap(LIVE_RUNS)
         _all.add(self)
 
@@ -204,6 +208,12 @@ class LiveRuns:
         if known.parent is not None:
             self.lies_inside(known.parent, (first or call,))
         return first is not None
+
+    def tried_inside(self, known: OpenSpan, own: Tries | None) -> None:
+        """Hand what a plain span says of attempts, and those inside it, to the span above."""
+        tries = own.and_also(known.tries) if own is not None else known.tries
+        if tries is not None and known.parent is not None:
+            known.parent.tries = tries.and_also(known.parent.tries)
 
     def lies_inside(self, above: OpenSpan, calls: Sequence[EndedCall]) -> None:
         """Remember at an open span that these calls lie directly inside it."""
@@ -302,6 +312,10 @@ class LiveRuns:
         if run.guarded is None:
             run.guarded = GuardedRun(run.tracker, run.tracker.state.policy, self.mode, task=task)
         return run.guarded
+
+    def weigh(self, run: LiveRun) -> None:
+        """Take in that a run has grown; those idle longest are put away where all together remember too much."""
+        self._runs.weigh(run.tracker.run_id, run.tracker.state.weight)
 
     def existing_run(self, run_id: str) -> LiveRun | None:
         """Return a run that has had calls."""

@@ -17,6 +17,7 @@ from otel_processor.guard.answer import Answer, error_for
 from otel_processor.model import NOTHING, Alert, Call, CallOutcome, Mode, Reading, ResultEvidence, Role
 from otel_processor.policy import Policy
 from otel_processor.policy_file import policy_of
+from otel_processor.pricing import Pricer
 from otel_processor.processor.border import never_raise
 from otel_processor.processor.cancelled import record_cancellation
 from otel_processor.processor.ending import guard_reason
@@ -24,6 +25,7 @@ from otel_processor.processor.live_runs import EndedCall, LiveRun, LiveRuns, Ope
 from otel_processor.processor.recalling import Earlier
 from otel_processor.processor.refusing import end_refused
 from otel_processor.processor.sdk_span import SDK_CALLS_ON_ENDING, SpanView, value_length_limit, write_event, write_tags
+from otel_processor.runs.attempts import tries_of
 from otel_processor.runs.ending import Seen
 from otel_processor.runs.limits import without_cut_values
 from otel_processor.settings import mode_of
@@ -80,6 +82,7 @@ class LoopSpanProcessor(SpanProcessor):
         self._on_reading = on_reading
         self._closed = False
         self._examined: RecentMap[str, ResultEvidence] = RecentMap(_EXAMINED)
+        self._pricer = _pricer_of(self._policy)
 
     def on_start(self, span: Span, parent_context: Context | None = None) -> None:
         """Remember the span, and write on it what the user declared in baggage.
@@ -171,15 +174,23 @@ class LoopSpanProcessor(SpanProcessor):
             self._finish_call(known, span, reading)
         elif reading.role is Role.OTHER:
             self._finish_refused(known)
-            if known.inside and known.parent is not None:
-                with self._live.lock:
-                    self._live.lies_inside(known.parent, known.inside)
+            self._finish_plain(known, span)
         else:
             self._hand_on(span, reading)
         if not reading.role.is_call and (not known.has_parent or reading is not NOTHING):
             self._note_end(known, span, reading)
         if not known.has_parent:
             self._finish_root(known, span)
+
+    def _finish_plain(self, known: OpenSpan, span: ReadableSpan) -> None:
+        """Hand what lies inside a span that is neither call nor agent to the span above it."""
+        if known.parent is None:
+            return
+        own = tries_of(SpanView(span))
+        if known.inside or known.tries is not None or own is not None:
+            with self._live.lock:
+                self._live.lies_inside(known.parent, known.inside or ())
+                self._live.tried_inside(known, own)
 
     def _finish_call(self, known: OpenSpan, span: ReadableSpan, reading: Reading) -> None:
         around = surroundings_of(known)
@@ -211,6 +222,7 @@ class LoopSpanProcessor(SpanProcessor):
             result_was_cut=was_cut,
             examined=self._examine,
         )
+        call = self._with_what_lies_below(known, call)
         for alert in self._live.recollect(run, around.outermost):
             self._tell(alert)
         with self._live.lock:
@@ -219,6 +231,7 @@ class LoopSpanProcessor(SpanProcessor):
             run.last_ns = max(run.last_ns, end_ns)
             run.ending.add(Seen(reading, start_ns, (end_ns, span_id), not known.has_parent, failed=False))
             outcome, alerts = self._observe(known, run, call, around.task)
+            self._live.weigh(run)
         if reading.role is Role.TOOL:
             tags = _tags(run, call, outcome)
             if around.declared_run_id is not None:
@@ -227,6 +240,14 @@ class LoopSpanProcessor(SpanProcessor):
         for alert in alerts:
             write_event(span, names.LOOP_ALERT_EVENT, _alert_attributes(alert), end_ns)
             self._tell(alert)
+
+    def _with_what_lies_below(self, known: OpenSpan, call: Call) -> Call:
+        """Return a tool call with the attempts made inside it, a model call with its price where that matters."""
+        if known.tries is not None:
+            return known.tries.of(call)
+        if self._pricer is not None and call.kind is Role.MODEL:
+            return call._replace(cost_usd=self._pricer.dollars(call.reading, call.start_ns))
+        return call
 
     def _finish_refused(self, known: OpenSpan) -> None:
         """Count a call that was refused inside a span of which nobody said that it is a tool's."""
@@ -361,3 +382,13 @@ def _alert_attributes(alert: Alert) -> Mapping[str, Any]:
         "stop_reason": str(verdict.stop_reason or ""),
         "message": verdict.message,
     }
+
+
+def _pricer_of(policy: Policy) -> Pricer | None:
+    """Return what prices model calls where a run may spend only so much, else None: loading a price list takes a while."""
+    policies = (policy, *map(policy.for_task_type, policy.task_types))
+    if all(each.max_cost_usd is None for each in policies):
+        return None
+    pricer = Pricer(policy)
+    pricer.get_ready()
+    return pricer

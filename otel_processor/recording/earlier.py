@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import atexit
+import contextlib
 import logging
 import os
 import queue
 import threading
 import time
+import weakref
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, wait
 from dataclasses import dataclass, field
@@ -65,7 +68,10 @@ class EarlierRuns:
         self._guard = threading.Lock()
         self._started = False
         self._known: Future[_Known] = Future()
-        self._asked: queue.Queue[tuple[str, Future[RunTracker | None]]] = queue.Queue(_WAITING)
+        self._asked: queue.Queue[tuple[str, Future[RunTracker | None]] | None] = queue.Queue(_WAITING)
+        self._thread: threading.Thread | None = None
+        self._closed = False
+        _all.add(self)
 
     def start(self) -> None:
         """Begin to look, in the background; does nothing when that was begun."""
@@ -75,7 +81,8 @@ class EarlierRuns:
             if self._started:
                 return
             self._started = True
-        threading.Thread(target=self._work, name="otel-processor-earlier", daemon=True).start()
+            self._thread = threading.Thread(target=self._work, name="otel-processor-earlier", daemon=True)
+            self._thread.start()
 
     def look(self, wait_seconds: float) -> None:
         """Wait until it is known which runs there were, no longer than that."""
@@ -108,6 +115,15 @@ class EarlierRuns:
             return None
         return answer
 
+    def close(self, timeout_seconds: float) -> None:
+        """End the thread after what it is at: DuckDB does not bear that the interpreter goes away under it."""
+        self._closed = True
+        if self._thread is None or os.getpid() != self._pid:
+            return
+        with contextlib.suppress(queue.Full):
+            self._asked.put_nowait(None)
+        self._thread.join(timeout_seconds)
+
     # On its own thread.
 
     def _work(self) -> None:
@@ -117,9 +133,12 @@ class EarlierRuns:
         except Exception:  # noqa: BLE001 - a run then begins anew, which is what it did without us
             _log.warning("what was going on in %s before this process cannot be told", self._path, exc_info=True)
         self._known.set_result(known)
-        while True:
-            run_id, answer = self._asked.get()
+        while (asked := self._asked.get()) is not None:
+            run_id, answer = asked
             tracker = None
+            if self._closed:
+                answer.set_result(None)
+                continue
             try:
                 stored = known.runs.pop(run_id, None)
                 tracker = self._made_anew(stored) if stored is not None else None
@@ -159,3 +178,13 @@ class EarlierRuns:
 
 def _only(stored: StoredRun) -> Sequence[StoredRun]:
     return [stored]
+
+
+_all: weakref.WeakSet[EarlierRuns] = weakref.WeakSet()
+_EXIT_SECONDS = 2.0
+
+
+@atexit.register
+def _close_all() -> None:
+    for runs in list(_all):
+        runs.close(_EXIT_SECONDS)

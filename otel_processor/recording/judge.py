@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from otel_processor.detection.bounded import RecentMap
-from otel_processor.model import Pattern, Role
+from otel_processor.model import History, Pattern, Role
 from otel_processor.policy import Policy
 from otel_processor.pricing import Pricer
 from otel_processor.recording import writing
@@ -36,7 +36,7 @@ class Judge:
         self._is_ready = False
         self._connection: duckdb.DuckDBPyConnection | None = None
         self._being_replaced: set[str] = set()
-        self._ledger = Ledger(policy, self._lookup_conversation)
+        self._ledger = Ledger(policy, self._lookup_conversation, lookup_history=self._lookup_history, price=self._pricer.dollars)
         self._distrust()
 
     def get_ready(self, batch: Batch) -> None:
@@ -162,6 +162,16 @@ class Judge:
             # They turned out to share a run with traces that nobody knew to be concerned.
             trace_ids = traces | delta.stale_traces | _traces_of(connection, delta.joined_runs)
         return traces, run_ids, delta
+
+    @property
+    def put_away(self) -> int:
+        """How many runs were forgotten to make room for others."""
+        return self._ledger.put_away
+
+    def _lookup_history(self, task: str, before_ns: int, least: int) -> History | None:
+        if self._connection is None:
+            return None
+        return writing.task_history(self._connection, task, before_ns, least, self._being_replaced)
 
     def _lookup_conversation(self, service: str, conversation_id: str) -> list[StoredRun]:
         if self._connection is None:

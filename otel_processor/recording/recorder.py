@@ -204,6 +204,7 @@ class Recorder:
                 if fold:
                     together, folded = self._with_spooled(batch)
                 self._write_batch(connection, together)
+                self._writer.counters = replace(self.counters, put_away=self._judge.put_away)
                 self._writer.sign_in(connection)
         except BaseException as error:
             # The ledger may be ahead of what was committed: what it knows of these traces comes from the store next time.

@@ -37,6 +37,8 @@ class Counters:
     dropped: int = 0
     lock_waits: int = 0
     """Times that another process held the file."""
+    put_away: int = 0
+    """Open runs forgotten to make room for others; they come back from the store."""
 
 
 class Writer:
@@ -73,6 +75,7 @@ class Writer:
             "spooled": counters.spooled,
             "dropped": counters.dropped,
             "lock_waits": counters.lock_waits,
+            "put_away": counters.put_away,
         }
         # Numbered, so that an older copy of the file put in its place is not taken for our own last word.
         self._commits += 1

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from otel_processor.model import Action, Alert
+from otel_processor.model import Action, Alert, History
 from otel_processor.pricing import Pricer
 from otel_processor.recording.delta_rows import alert_columns, call_columns, run_columns, trace_columns
 from otel_processor.recording.preparing import Batch, kept_evidence
@@ -122,6 +122,22 @@ def conversation_runs(
             "being_replaced": as_list(being_replaced),
         },
     ).fetchall()
+
+
+def task_history(
+    connection: duckdb.DuckDBPyConnection, task: str, before_ns: int, least: int, being_replaced: Iterable[str]
+) -> History | None:
+    """Return what the healthy runs of a task used, or None where there are fewer of them than `least`."""
+    found = connection.execute(
+        recording_statement("task_history"),
+        {
+            "task": encodable(task),
+            "before_us": before_ns // 1_000,
+            "least": least,
+            "being_replaced": as_list(being_replaced),
+        },
+    ).fetchone()
+    return History(*found) if found is not None and found[0] >= least else None
 
 
 def remove_rows(connection: duckdb.DuckDBPyConnection, trace_ids: set[str], run_ids: set[str]) -> None:

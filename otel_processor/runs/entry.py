@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from otel_processor.model import Role, Told
+from otel_processor.runs.attempts import Tries
 from otel_processor.runs.records import ReadSpan, RecordedCall
 from otel_processor.runs.trace_tree import Node
 
@@ -24,6 +25,8 @@ class Entry:
     heard: ReadSpan | None = None
     """The item with what models told of it."""
     recorded: RecordedCall | None = None
+    tries: Tries | None = None
+    """Attempts that HTTP requests inside made."""
     declared: str | None = None
     """The run that the user declared for it, where that is not the trace's own."""
 

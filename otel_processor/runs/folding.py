@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from otel_processor.detection.evidence import make_call
-from otel_processor.model import Pattern
+from otel_processor.model import Pattern, Reading, Role
 from otel_processor.runs.entry import Entry, Key, lacks_result
 from otel_processor.runs.hearing import Hearing
+from otel_processor.runs.histories import Histories
 from otel_processor.runs.memory import Checkpoint, Memory, RunMemory
 from otel_processor.runs.records import Delta, RecordedCall, Resolution
 from otel_processor.runs.tellings import filled_with
@@ -17,11 +18,17 @@ _TAIL = 32
 """Calls at the end of a run that can be folded again: a result that another span tells is told soon."""
 
 
+Price = Callable[[Reading, int], float | None]
+"""(model call, nanoseconds when it began) → US dollars, or None where nobody knows."""
+
+
 class Folding:
     """Folds calls into their runs; owned by the ledger."""
 
-    def __init__(self, memory: Memory) -> None:
+    def __init__(self, memory: Memory, histories: Histories, price: Price | None = None) -> None:
         self._memory = memory
+        self._histories = histories
+        self._price = price
 
     def begin(self, trace_ids: Iterable[str], delta: Delta) -> None:
         """Let what is known by now of the runs of these traces hold for all of their calls; those counted otherwise are stale."""
@@ -53,8 +60,11 @@ class Folding:
         for run_id in {**by_run, **dict.fromkeys(told_in)}:
             run = self._memory.run(run_id)
             new = by_run.get(run_id, [])
+            if run.tracker.state.history is None:
+                run.tracker.state.history = self._histories.of(run.facts.task, run.facts.started_ns, run.tracker.state.policy)
             if not self._fold_run(run, new, delta):
                 delta.stale_traces |= run.trace_ids.union(entry.item.span.trace_id for entry in new)
+            self._memory.weigh(run)
 
     def _fold_run(self, run: RunMemory, new: Sequence[Entry], delta: Delta) -> bool:
         """Fold a run's new entries; return False where that can only be done anew."""
@@ -120,6 +130,10 @@ class Folding:
             evidence=item.kept.evidence if item.kept else None,
             result_was_cut=item.result_was_cut,
         )
+        if entry.tries is not None:
+            call = entry.tries.of(call)
+        if call.kind is Role.MODEL and self._price is not None and run.tracker.state.counts_cost:
+            call = call._replace(cost_usd=self._price(call.reading, call.start_ns))
         outcome, opened, resolved = run.tracker.observe(call, task=run.facts.task)
         entry.recorded = RecordedCall(call, outcome, entry.declared, was_altered=item.kept is not None)
         run.tellings.note(entry)

@@ -8,7 +8,8 @@ from otel_processor.model import Role, Told
 from otel_processor.policy import Policy
 from otel_processor.runs.conversations import ConversationLookup, Conversations
 from otel_processor.runs.entry import Entry
-from otel_processor.runs.folding import Folding
+from otel_processor.runs.folding import Folding, Price
+from otel_processor.runs.histories import Histories, HistoryLookup
 from otel_processor.runs.memory import Memory, TraceMemory
 from otel_processor.runs.records import Delta, ReadSpan, TraceRun
 from otel_processor.runs.run_facts import Glimpse, may_be_a_run
@@ -25,11 +26,31 @@ _WAITING = 256
 class Ledger:
     """Assembles runs from spans, whatever path they took. Not thread-safe: its owner holds the lock."""
 
-    def __init__(self, policy: Policy, lookup_conversation: ConversationLookup | None = None) -> None:
+    def __init__(
+        self,
+        policy: Policy,
+        lookup_conversation: ConversationLookup | None = None,
+        *,
+        lookup_history: HistoryLookup | None = None,
+        price: Price | None = None,
+    ) -> None:
+        """Set up the ledger.
+
+        Args:
+            policy: the thresholds.
+            lookup_conversation: finds the stored runs of a conversation.
+            lookup_history: finds what a task's earlier runs used; without it no spend is far above anything.
+            price: says what a model call cost that does not say it itself.
+        """
         self._memory = Memory(policy)
-        self._folding = Folding(self._memory)
+        self._folding = Folding(self._memory, Histories(lookup_history), price)
         self._summing = Summing(self._memory)
         self._conversations = Conversations(policy.run_idle_timeout_seconds, lookup_conversation)
+
+    @property
+    def put_away(self) -> int:
+        """How many runs were forgotten to make room for others; they come back from the store."""
+        return self._memory.put_away
 
     def spans_seen(self, trace_id: str) -> int | None:
         """Return how many spans of a trace the ledger has taken in, or None when it does not remember the trace."""
@@ -118,14 +139,18 @@ class Ledger:
             delta.stale_traces.add(span.trace_id)
         trace.has_agent |= item.reading.role.is_task_root
         trace.has_model |= item.reading.role is Role.MODEL
+        tries, late = trace.tried_inside(item, node)
+        if late:
+            delta.stale_traces.add(span.trace_id)
         if not item.reading.role.is_call:
             return node
         if node.told_by is None:
-            pending.append(Entry(item, node))
+            pending.append(Entry(item, node, tries=tries))
             return node
         for earlier in reversed(pending):
             if earlier.node.span_id == node.told_by and earlier.item.span.trace_id == span.trace_id and earlier.is_call:
                 earlier.item = told_together(earlier.item, item)
+                earlier.tries = tries.and_also(earlier.tries) if tries is not None else earlier.tries
                 return node
         # It may know more than what was recorded, or be the one that stands for the call.
         delta.stale_traces.add(item.span.trace_id)

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from otel_processor.detection.bounded import RecentMap
+from otel_processor.detection.bounded import RecentMap, WeighedMap
+from otel_processor.model import Role
 from otel_processor.policy import Policy
+from otel_processor.runs.attempts import Tries, tries_of
 from otel_processor.runs.ending import Order
 from otel_processor.runs.entry import Entry, Key
 from otel_processor.runs.hearing import Hearing
 from otel_processor.runs.policies import Policies
-from otel_processor.runs.records import RecordedCall
+from otel_processor.runs.records import ReadSpan, RecordedCall
 from otel_processor.runs.run_facts import Glimpse, RunFacts
 from otel_processor.runs.tellings import Telling, Tellings
 from otel_processor.runs.totals import Totals
@@ -21,8 +23,14 @@ from otel_processor.runs.tracker import RunTracker
 OPEN_RUNS = 10_000
 """Runs (and traces, twice as many) that are kept in memory; those put away come back from the store."""
 
+_TRIES = 10_000
+"""Spans of a trace, not arrived yet, inside which attempts are remembered."""
+
 _KEPT = 64
 """Entries that wait in a trace until it is decided which run it belongs to."""
+
+MOST_WORDS = 5_000_000
+"""Words that all open runs together remember, some 350 MB: beyond that the runs idle longest are put away."""
 
 PLAIN_TRACES = 2_000
 """Traces without a call or an agent that are remembered: they may turn out to surround one."""
@@ -48,6 +56,8 @@ class TraceMemory:
     """Its own run, and those that the user declared for some of its spans."""
     shows_run: bool = False
     """A call or an agent was seen: the trace is worth a run."""
+    tries: dict[str, Tries] = field(default_factory=dict)
+    """Attempts inside spans that have not arrived, by the span's id."""
     waiting: list[Glimpse] = field(default_factory=list)
     """What spans say about the run, until it is decided which run that is."""
     telling: list[tuple[Node, Telling]] = field(default_factory=list)
@@ -58,6 +68,27 @@ class TraceMemory:
     def keep(self, entry: Entry) -> None:
         """Remember an entry of a trace that shows no run yet."""
         self.kept = [*self.kept, entry.lean()][-_KEPT:]
+
+    def tried_inside(self, item: ReadSpan, node: Node) -> tuple[Tries | None, bool]:
+        """Return the attempts inside a call; hand those that a plain span tells to the span above it.
+
+        Returns:
+            the attempts, and whether they come too late: the span above was judged without them.
+        """
+        inside = self.tries.pop(node.span_id, None)
+        if node.role is not Role.OTHER:
+            return inside, False
+        own = tries_of(item.span)
+        tries = own.and_also(inside) if own is not None else inside
+        if tries is None or node.parent_id is None:
+            return None, False
+        above = self.tree.find(node.parent_id)
+        if above is not None:
+            # A request that outlives the call it was made for says nothing of it.
+            return None, node.comes_before(above)
+        if len(self.tries) < _TRIES:
+            self.tries[node.parent_id] = tries.and_also(self.tries.get(node.parent_id))
+        return None, False
 
     @property
     def talk(self) -> Glimpse | None:
@@ -173,7 +204,7 @@ class Memory:
         self.policies = Policies(policy)
         self._traces: RecentMap[str, TraceMemory] = RecentMap(2 * OPEN_RUNS)
         self._plain: RecentMap[str, TraceMemory] = RecentMap(PLAIN_TRACES)
-        self._runs: RecentMap[str, RunMemory] = RecentMap(OPEN_RUNS)
+        self._runs: WeighedMap[str, RunMemory] = WeighedMap(OPEN_RUNS, MOST_WORDS)
 
     def find(self, trace_id: str) -> TraceMemory | None:
         """Return what is known of a trace, or None."""
@@ -195,6 +226,16 @@ class Memory:
         """Return whether an agent was seen in a trace."""
         trace = self.find(trace_id)
         return trace is not None and trace.has_agent
+
+    @property
+    def put_away(self) -> int:
+        """How many runs were forgotten to make room for others."""
+        return self._runs.put_away
+
+    def weigh(self, run: RunMemory) -> None:
+        """Take in that a run has grown; those idle longest are put away where all together remember too much."""
+        copies = 1 if run.checkpoint is None else 2
+        self._runs.weigh(run.tracker.run_id, copies * run.tracker.state.weight)
 
     def find_run(self, run_id: str) -> RunMemory | None:
         """Return what is known of a run, or None."""

@@ -60,6 +60,10 @@ class Node:
     joins: tuple[str, str] | None = None
     """On a span that came last: the spans inside and above it that tell one call and were taken for two."""
 
+    def comes_before(self, other: Node) -> bool:
+        """Return whether the span comes before another one in the order in which spans are taken in."""
+        return (self.end_ns, -self.start_ns, self.span_id) < (other.end_ns, -other.start_ns, other.span_id)
+
     @classmethod
     def of(cls, reading: Reading, *, span_id: str, parent_id: str | None, start_ns: int, end_ns: int) -> Node:
         """Return what is remembered of a span that says this."""
@@ -102,6 +106,10 @@ class TraceTree:
 
     def __contains__(self, span_id: str) -> bool:
         return span_id in self._nodes
+
+    def find(self, span_id: str) -> Node | None:
+        """Return a span that has arrived, or None."""
+        return self._nodes.get(span_id)
 
     def add(self, node: Node) -> Node:
         """Take in a span; spans come in logical order, so children usually before their parents.

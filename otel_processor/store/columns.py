@@ -132,7 +132,7 @@ WRITERS = Table(
     {
         "writer_id": "VARCHAR", "host": "VARCHAR", "pid": "INTEGER", "version": "VARCHAR", "started_ns": "BIGINT",
         "last_write_ns": "BIGINT", "written": "BIGINT", "duplicates": "BIGINT", "cut": "BIGINT", "spooled": "BIGINT",
-        "dropped": "BIGINT", "lock_waits": "BIGINT",
+        "dropped": "BIGINT", "lock_waits": "BIGINT", "put_away": "BIGINT",
     },
     {"started_at": _time("started_ns"), "last_write_at": _time("last_write_ns")},
     helpers=frozenset({"started_ns", "last_write_ns"}),

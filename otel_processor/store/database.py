@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     import duckdb
 
-SCHEMA_MAJOR, SCHEMA_MINOR = 1, 2
+SCHEMA_MAJOR, SCHEMA_MINOR = 1, 3
 
 STORAGE_VERSION = "v1.2.0"
 """Files that DuckDB 1.2 and later can open, whichever version made them."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any, NoReturn
 
 import pytest
@@ -10,6 +11,9 @@ from otel_processor import bug_reports
 from otel_processor.detection.run_state import RunState
 from tests.frameworks.desk import Desk
 from tests.integration.conftest import db, provider, temp_folder
+
+# Some frameworks come with a client that asks for its prices when it is imported, and waits where there is no network.
+os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
 
 __all__ = ["bug_of_ours", "db", "desk", "provider", "temp_folder"]
 

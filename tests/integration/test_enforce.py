@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import pytest
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from opentelemetry.trace import Status, StatusCode
 
 from otel_processor import ConfigError, LoopDetected, LoopNudge, LoopSpanProcessor, Policy, bug_reports, instrument
 from otel_processor.detection.run_state import RunState
@@ -45,6 +46,12 @@ def keeps_looking(tracer: Tracer, ran: list[str], times: int = 9) -> None:
             looks_up(tracer, ran, **ORDER)
 
 
+def keeps_looking_inside(tracer: Tracer) -> None:
+    """What such an agent does."""
+    for _ in range(3):
+        looks_up(tracer, [], **ORDER)
+
+
 def attributes(span: ReadableSpan) -> dict[str, Any]:
     return dict(span.attributes or {})
 
@@ -68,6 +75,22 @@ def test_the_third_equal_call_does_not_run_and_the_run_ends_where_nobody_catches
     assert attributes(root)["loop.stop_reason"] == "loop_detected:repeated_tool_signature"
     assert attributes(root)["loop.stop_reason.declared"] == "loop_detected:repeated_tool_signature"
     assert len(processor._live._spans) == 0
+
+
+@pytest.mark.parametrize(("goes_on", "reason"), [(False, "loop_detected:repeated_tool_signature"), (True, "error")])
+def test_a_root_that_fails_right_after_a_refusal_was_ended_by_it(
+    goes_on: bool, reason: str, provider: TracerProvider, seen: InMemorySpanExporter
+) -> None:
+    """Some writers say that a run failed and not by what."""
+    provider.add_span_processor(LoopSpanProcessor(mode="enforce"))
+    tracer = provider.get_tracer("agent")
+    with agent(tracer, "clerk") as root:
+        with pytest.raises(LoopNudge):
+            keeps_looking_inside(tracer)
+        if goes_on:
+            ask_model(tracer)
+        root.set_status(Status(StatusCode.ERROR, "run status: error"))
+    assert attributes(seen.get_finished_spans()[-1])["loop.stop_reason"] == reason
 
 
 def test_a_framework_that_hands_the_exception_to_the_model_is_nudged_and_then_stopped(

@@ -93,8 +93,17 @@ def test_masking_takes_linear_time_on_texts_that_nearly_match(unit: str) -> None
 
 @pytest.mark.parametrize(
     "text",
-    ["{} (pid 4711)", "PID: 4711 {}", "attempt 3 {}", "retry #3 {}", '"latency_ms": 13 {}', '"request_id": "x-81" {}', "{} at 3:04 PM", "{} on 3/4/2026 15:04"],
-)  # fmt: skip
+    [
+        "{} (pid 4711)",
+        "PID: 4711 {}",
+        "attempt 3 {}",
+        "retry #3 {}",
+        '"latency_ms": 13 {}',
+        '"request_id": "x-81" {}',
+        "{} at 3:04 PM",
+        "{} on 3/4/2026 15:04",
+    ],
+)
 def test_counts_clocks_and_keys_that_say_so_are_masked(text: str) -> None:
     said = text.format("ready")
     assert mask_volatile(said) != said

@@ -127,6 +127,13 @@ def test_what_is_declared_wins_the_last_one_where_there_are_several() -> None:
     assert when_idle(*calls) == "handed_to_human"
 
 
+def test_an_error_that_is_declared_leaves_it_to_the_exception_to_say_more() -> None:
+    failed = {"status": "ERROR", "more": {DECLARED: "error"}}
+    assert ended(ANSWER, root(events=MAX_TURNS, **failed)) == ("max_steps_reached", "error")
+    assert ended(ANSWER, root(**failed)) == ("error", "error")
+    assert ended(ANSWER, root(more={DECLARED: "error"})) == ("error", "error")
+
+
 def test_an_open_run_whose_agent_never_comes_is_abandoned_however_its_model_stopped() -> None:
     assert when_idle(MODEL, TOOL) == "abandoned"
     assert when_idle(MODEL, TOOL, ANSWER) == "abandoned"

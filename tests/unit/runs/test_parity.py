@@ -21,7 +21,7 @@ from tests.unit.factory import (
 )
 from tests.unit.runs.small_store import SmallStore
 
-KINDS = ("tool", "tool", "tool", "model", "model", "told", "told", "sibling", "failure", "invoker", "agent", "plain")
+KINDS = ("tool", "tool", "tool", "model", "model", "told", "told", "sibling", "failure", "invoker", "agent", "plain", "request")
 
 IDS = (None, "c1", "c2")
 TOOLS = ("search", "search", "send_email", "job_status")
@@ -69,6 +69,8 @@ def _span(draw: st.DrawFn, span_id: str, trace: str, parent: str | None, start: 
         if draw(st.integers(0, 3)) == 0:
             more["gen_ai.usage.input_tokens"] = draw(st.sampled_from([0, 7, 9]))
         return agent_span(span_id, draw(st.sampled_from(["clerk", "scout"])), more=more, **place)
+    if kind == "request":
+        return make_span(span_id, {**more, "http.request.method": "GET", "http.response.status_code": 503}, **place)
     if kind == "plain":
         return make_span(span_id, more, **place)
     return _telling_span(draw, kind, span_id, more, place)

@@ -11,5 +11,6 @@ create table if not exists writers (
     cut           BIGINT,   -- values shortened
     spooled       BIGINT,   -- spans that went through the spool
     dropped       BIGINT,   -- spans lost
-    lock_waits    BIGINT    -- times another process held the file
+    lock_waits    BIGINT,   -- times another process held the file
+    put_away      BIGINT    -- open runs forgotten to make room for others; they come back from the store
 );
