@@ -66,6 +66,11 @@ class AskedCalls:
         place = here()
         return next((asked for asked in reversed(waiting) if asked.place == place), waiting[-1] if waiting else None)
 
+    def running_here(self) -> Asked | None:
+        """Return the call that this code runs in: the latest asked about here, else the only one; its tool may have a thread."""
+        asked = self.find(None)
+        return asked if asked is not None and (asked.place == here() or len(self._waiting) == 1) else None
+
     def take_here(self, agent: str | None, *, begun_only: bool = False) -> list[Asked]:
         """Return, and forget, what this line of execution asked about, in order.
 

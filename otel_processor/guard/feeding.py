@@ -30,6 +30,8 @@ class Feeding:
     _asked: AskedCalls
     _trace_id: str
     _agent: str
+    _asking: str
+    """The agent that asked last."""
     _clock: Callable[[], int]
     _on_alert: Callable[[Alert], object] | None
     _stop_was_declared: bool
@@ -47,6 +49,7 @@ class Feeding:
             asked = self._asked.at(key)
             if asked is None or asked.call.signature != call.signature:
                 asked = Asked(key, place, call, fine())
+            self._asking = call.agent
             asked.answer = self._run.answer(asked.call, call_id or asked.call.span_id)
             self._asked.remember(asked)
         return asked
@@ -121,7 +124,7 @@ class Feeding:
         """Take in what the agent says of its step apart from any call."""
         now = self._clock()
         reading = Reading(role=Role.TOOL, progress_declared=progress)
-        return self._take_in(Call(self._trace_id, uuid.uuid4().hex[:16], Role.TOOL, self._agent, now, now, reading))
+        return self._take_in(Call(self._trace_id, uuid.uuid4().hex[:16], Role.TOOL, self._asking, now, now, reading))
 
     def _take_in(self, call: Call) -> Answer:
         """Count a call, tell what is worth telling, and return what is to be said now."""

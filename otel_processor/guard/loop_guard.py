@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from otel_processor.errors import ConfigError, LoopDetected
 from otel_processor.guard.answer import Answer, fine
-from otel_processor.guard.asked import AskedCalls, here
+from otel_processor.guard.asked import AskedCalls
 from otel_processor.guard.border import answers, survives
 from otel_processor.guard.declaring import current_trace_id, declare_stop_reason
 from otel_processor.guard.feeding import NOT_RECORDED, Feeding
@@ -89,7 +89,7 @@ class LoopGuard(Feeding, GuardedTools):
         self._own_lock = threading.Lock()
         _living.add(self)
         self._asked = AskedCalls()
-        self._agent = agent
+        self._agent = self._asking = agent
         self._on_alert = on_alert
         self._clock = clock
         self._began_ns = clock()
@@ -252,8 +252,8 @@ class LoopGuard(Feeding, GuardedTools):
         with self._lock:
             if what:
                 self._run.history.mark(what)
-            asked = self._asked.find(None)
-            if asked is not None and asked.place == here():
+            asked = self._asked.running_here()
+            if asked is not None:
                 asked.progress = True
                 return
         self._declare(True)

@@ -166,6 +166,20 @@ def test_a_tool_that_raises_is_told_as_a_failure_and_its_error_goes_its_way() ->
     assert [tried.outcome for tried in guard.report().attempts] == ["failed: ConnectionError: the office is closed"]
 
 
+def test_a_tool_may_say_that_it_got_further(desk: Desk) -> None:
+    guard = LoopGuard(mode="enforce")
+
+    def lookup_order(order_id: str) -> str:
+        """Look an order up."""
+        guard.mark_progress("a page further")
+        return desk.lookup_order(order_id)
+
+    with guard:
+        run(fake(*LOOP), [lookup_order], [adapter.LoopPlugin(guard)])
+    assert len(desk.ran) == len(LOOP)
+    assert guard.report().flagged_reason is None
+
+
 class TestWithItsSpans:
     """ADK writes its own; they say the arguments only when the tool has answered, and only where content is recorded."""
 

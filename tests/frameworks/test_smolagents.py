@@ -233,14 +233,3 @@ class TestWithItsSpans:
         assert installed.force_flush()
         assert (len(desk.ran), model.asked) == (2, 5)
         assert [reason.split(":")[0] for (reason,) in rows(db, "select stop_reason from runs")] == ["loop_detected"]
-
-    def test_without_the_adapter_tools_are_refused_and_the_run_goes_on_to_its_last_step(
-        self, provider: TracerProvider, db: Path, desk: Desk
-    ) -> None:
-        installed = instrument(db, tracer_provider=provider, mode="enforce")
-        model = FakeModel(*LOOP)
-        tool_agent(desk, model).run("find the order")
-        assert installed.force_flush()
-        assert len(desk.ran) == 2
-        assert model.asked > 20
-        assert rows(db, "select stop_reason from runs") == [(LOOPED,)]

@@ -155,6 +155,21 @@ def test_a_tool_that_fails_is_told_as_a_failure() -> None:
     assert [tried.outcome for tried in guard.report().attempts] == ["failed: ConnectionError: the office is closed"]
 
 
+def test_a_tool_may_say_that_it_got_further(desk: Desk) -> None:
+    guard = LoopGuard(mode="enforce")
+
+    def lookup_order(order_id: str) -> str:
+        """Look an order up."""
+        guard.mark_progress("a page further")
+        return desk.lookup_order(order_id)
+
+    with guard:
+        tools = [strands.tool(lookup_order)]
+        strands.Agent(model=FakeModel(*LOOP), tools=tools, hooks=[adapter.LoopHooks(guard)], callback_handler=None)("find")
+    assert len(desk.ran) == len(LOOP)
+    assert guard.report().flagged_reason is None
+
+
 class TestWithItsSpans:
     """Strands writes its own; they say the tool only after they began, so that nothing is refused without the hooks."""
 

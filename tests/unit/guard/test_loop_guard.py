@@ -378,3 +378,24 @@ def test_a_callback_that_raises_is_survived(caplog: pytest.LogCaptureFixture, mo
     monkeypatch.setattr(bug_reports, "_reported", {})
     assert drive(make_guard(on_alert=fail), *[CATS] * 5) == [GO, GO, NUDGE, NUDGE, STOP]
     assert len(caplog.records) == 1
+
+
+def test_a_tool_that_runs_in_a_thread_of_its_own_may_say_that_it_got_further() -> None:
+    guard = make_guard()
+    for _ in range(6):
+        answer = guard.before_tool("search", {"q": "cats"})
+        assert answer.action is Action.CONTINUE
+        thread = threading.Thread(target=guard.mark_progress)
+        thread.start()
+        thread.join()
+        guard.after_tool("nothing", call=answer)
+    assert [tried.outcome for tried in guard.report().attempts] == ["new"]
+
+
+def test_progress_that_is_said_outside_any_call_is_that_of_the_agent_that_asked_last() -> None:
+    guard = make_guard()
+    for _ in range(6):
+        answer = guard.before_tool("search", {"q": "cats"}, agent="ann")
+        assert answer.action is Action.CONTINUE
+        guard.after_tool("nothing", call=answer)
+        guard.mark_progress()
