@@ -17,17 +17,17 @@ except ImportError as error:
 
 
 class LoopPlugin(BasePlugin):
-    """A plugin of a runner or an app: `Runner(…, plugins=[LoopPlugin(guard)])`.
+    """A plugin of an app: `App(…, plugins=[LoopPlugin(guard)])`.
 
     A call that is refused is answered with `{"error": …}`, which the model reads. A stopped run ends at the next model call
     with the guard's report as the agent's answer, in sub-agents and in those that called them.
     """
 
     def __init__(self, guard: LoopGuard | None = None, name: str = "otel_processor_loop_guard") -> None:
-        """Guard all agents of a runner.
+        """Guard all agents of an app.
 
         Args:
-            guard: of the run; `current_guard()` of each call when left out, as it must be where a runner serves many runs.
+            guard: of the run; `current_guard()` of each call when left out, as it must be where an app serves many runs.
             name: of the plugin.
         """
         super().__init__(name=name)

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from otel_processor.guard import LoopGuard
+from otel_processor import LoopGuard, Policy
 from tests.frameworks.desk import LOOPED, NUDGE, ORDER, Desk, needs
 
 needs("claude_agent_sdk")
@@ -198,3 +198,14 @@ def test_a_tool_that_fails_is_told_as_a_failure(desk: Desk, monkeypatch: pytest.
     with LoopGuard(mode="observe") as guard:
         run(desk, LOOP[:1], adapter.loop_hooks(guard))
     assert [tried.outcome for tried in guard.report().attempts] == ["failed: the office is closed"]
+
+
+def test_what_is_found_after_a_call_is_said_with_its_result(desk: Desk) -> None:
+    policy = Policy(patterns=frozenset({"no_progress"}), no_progress_alert_steps=3, no_progress_stop_steps=3)
+    flat = [("lookup_order", {"order_id": f"demo-00{n}"}) for n in range(4)]
+    with LoopGuard(policy, mode="enforce") as guard:
+        said, model = run(desk, flat, adapter.loop_hooks(guard))
+        assert said == "done"
+    assert len(desk.ran) == len(flat)
+    assert "change your strategy" in json.dumps(model.messages, default=str)
+    assert guard.report().stop_reason == "completed"

@@ -175,6 +175,18 @@ def test_a_tool_that_fails_is_told_as_a_failure(desk: Desk, monkeypatch: pytest.
     ]
 
 
+def test_what_is_found_after_a_call_is_said_with_its_result(desk: Desk) -> None:
+    policy = Policy(patterns=frozenset({"no_progress"}), no_progress_alert_steps=3, no_progress_stop_steps=3)
+    flat = [("lookup_order", {"order_id": f"demo-00{n}"}) for n in range(4)]
+    with LoopGuard(policy, mode="enforce") as guard:
+        office, model = crew(desk, *flat)
+        with adapter.loop_hooks(guard):
+            assert "done" in office.kickoff().raw
+    assert len(desk.ran) == len(flat)
+    assert "change your strategy" in json.dumps(model.messages, default=str)
+    assert guard.report().stop_reason == "completed"
+
+
 class TestWithItsSpans:
     """OpenInference's writer says tool and arguments after a span began, so that only what came before is held against it."""
 

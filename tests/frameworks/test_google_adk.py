@@ -22,6 +22,7 @@ needs("google.adk")
 
 from google.adk import agents as adk
 from google.adk import models, runners
+from google.adk.apps import App
 from google.adk.telemetry import tracing
 from google.genai import types
 
@@ -59,7 +60,7 @@ def run(model: FakeModel, tools: list[Callable[..., Any]], plugins: list[Any]) -
 
 
 async def _run(agent: Any, plugins: list[Any]) -> str:
-    runner = runners.InMemoryRunner(agent=agent, app_name="desk", plugins=plugins)
+    runner = runners.InMemoryRunner(app=App(name="desk", root_agent=agent, plugins=plugins))
     session = await runner.session_service.create_session(app_name="desk", user_id="ann")
     said = ""
     asked = types.Content(role="user", parts=[types.Part(text="find the order")])
@@ -178,6 +179,17 @@ def test_a_tool_may_say_that_it_got_further(desk: Desk) -> None:
         run(fake(*LOOP), [lookup_order], [adapter.LoopPlugin(guard)])
     assert len(desk.ran) == len(LOOP)
     assert guard.report().flagged_reason is None
+
+
+def test_what_is_found_after_a_call_is_said_with_its_result(desk: Desk) -> None:
+    policy = Policy(patterns=frozenset({"no_progress"}), no_progress_alert_steps=3, no_progress_stop_steps=3)
+    flat = [("lookup_order", {"order_id": f"demo-00{n}"}) for n in range(4)]
+    with LoopGuard(policy, mode="enforce") as guard:
+        model = fake(*flat)
+        assert run(model, [desk.lookup_order], [adapter.LoopPlugin(guard)]) == "done"
+    assert len(desk.ran) == len(flat)
+    assert "change your strategy" in json.dumps(model.messages, default=str)
+    assert guard.report().stop_reason == "completed"
 
 
 class TestWithItsSpans:

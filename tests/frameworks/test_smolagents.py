@@ -211,6 +211,17 @@ def test_an_agent_is_put_under_guard_once(desk: Desk) -> None:
         adapter.guard_agent(agent)
 
 
+def test_what_is_found_after_a_call_is_said_with_its_result(desk: Desk) -> None:
+    policy = Policy(patterns=frozenset({"no_progress"}), no_progress_alert_steps=3, no_progress_stop_steps=3)
+    flat = [("lookup_order", {"order_id": f"demo-00{n}"}) for n in range(4)]
+    with LoopGuard(policy, mode="enforce") as guard:
+        model = FakeModel(*flat)
+        assert adapter.guard_agent(tool_agent(desk, model), guard).run("find the order") == "done"
+    assert len(desk.ran) == len(flat)
+    assert "change your strategy" in json.dumps(model.messages, default=str)
+    assert guard.report().stop_reason == "completed"
+
+
 class TestWithItsSpans:
     """OpenInference's writer says tool and arguments when a span begins."""
 

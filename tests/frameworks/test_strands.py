@@ -170,6 +170,17 @@ def test_a_tool_may_say_that_it_got_further(desk: Desk) -> None:
     assert guard.report().flagged_reason is None
 
 
+def test_what_is_found_after_a_call_is_said_with_its_result(desk: Desk) -> None:
+    policy = Policy(patterns=frozenset({"no_progress"}), no_progress_alert_steps=3, no_progress_stop_steps=3)
+    flat = [("lookup_order", {"order_id": f"demo-00{n}"}) for n in range(4)]
+    with LoopGuard(policy, mode="enforce") as guard:
+        model = FakeModel(*flat)
+        assert run(desk, model, guard) == "done"
+    assert len(desk.ran) == len(flat)
+    assert "change your strategy" in json.dumps(model.messages, default=str)
+    assert guard.report().stop_reason == "completed"
+
+
 class TestWithItsSpans:
     """Strands writes its own; they say the tool only after they began, so that nothing is refused without the hooks."""
 
