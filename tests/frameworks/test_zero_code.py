@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from opentelemetry import trace
 
-from otel_processor import instrument
+from otel_processor import LoopGuard, instrument
 from tests.frameworks.desk import LOOPED, NUDGE, ORDER, Desk, needs
 from tests.integration.stored import rows
 
@@ -49,7 +49,7 @@ class TestAgentFramework:
         monkeypatch.setattr(trace, "get_tracer_provider", lambda: provider)
         observability.enable_instrumentation(enable_sensitive_data=True)
 
-    def ask(self, desk: Desk, script: str) -> tuple[str, list[Any]]:
+    def ask(self, desk: Desk, script: str, *, detailed: bool = False) -> tuple[str, list[Any]]:
         import agent_framework as af
         from agent_framework.observability import ChatTelemetryLayer
 
@@ -60,12 +60,17 @@ class TestAgentFramework:
                 async def answer() -> Any:
                     given.extend(content for content in messages[-1].contents if content.type == "function_result")
                     call = next(said) if options.get("tool_choice") != "none" else None
-                    contents = ["done"] if call is None else [af.Content.from_function_call(f"c{len(given)}", call[0], arguments=call[1])]
+                    contents = (
+                        ["done"]
+                        if call is None
+                        else [af.Content.from_function_call(f"c{len(given)}", call[0], arguments=call[1])]
+                    )
                     return af.ChatResponse(messages=[af.Message("assistant", contents)])
 
                 return answer()
 
-        agent = af.Agent(client=Client(), name="clerk", tools=[desk.lookup_order, desk.search_mail])
+        client = Client(function_invocation_configuration={"include_detailed_errors": detailed})
+        agent = af.Agent(client=client, name="clerk", tools=[desk.lookup_order, desk.search_mail])
         return asyncio.run(agent.run("Where is the order?")).text, given
 
     def test_it_gives_up_after_three_refusals(self, provider: TracerProvider, db: Path, desk: Desk) -> None:
@@ -77,6 +82,11 @@ class TestAgentFramework:
         assert [content.result for content in given] == ["not found"] * 2 + ["Error: Function failed."] * 3
         assert refused(db) == [(1, False), (2, False), (3, True), (4, True), (5, True)]
         assert rows(db, "select stop_reason from runs") == [(LOOPED,)]
+
+    def test_the_model_reads_why_where_errors_are_detailed(self, provider: TracerProvider, db: Path, desk: Desk) -> None:
+        instrument(db, tracer_provider=provider, mode="enforce")
+        _, given = self.ask(desk, "stubborn", detailed=True)
+        assert NUDGE in given[2].result
 
     def test_a_healthy_run_is_let_be(self, provider: TracerProvider, db: Path, desk: Desk) -> None:
         installed = instrument(db, tracer_provider=provider, mode="enforce")
@@ -156,15 +166,17 @@ class TestAgno:
         yield
         agno.AgnoInstrumentor().uninstrument()
 
-    def ask(self, desk: Desk, script: str) -> Any:
+    def ask(self, desk: Desk, script: str, **more: Any) -> Any:
         from agno.agent import Agent
         from agno.models.base import Model
         from agno.models.response import ModelResponse
 
         said = calls(script)
+        self.given: list[Any] = []
 
         class Fake(Model):
-            def invoke(self, *_: Any, **__: Any) -> Any:
+            def invoke(_, messages: Any = (), **__: Any) -> Any:  # noqa: N805 - the test is `self` here
+                self.given = [message.content for message in messages]
                 call = next(said)
                 if call is None:
                     return ModelResponse(role="assistant", content="done")
@@ -172,7 +184,7 @@ class TestAgno:
                 return ModelResponse(role="assistant", tool_calls=[{"id": "c", "type": "function", "function": function}])
 
             async def ainvoke(self, *_: Any, **__: Any) -> Any:
-                return self.invoke()
+                return self.invoke(**__)
 
             def invoke_stream(self, *_: Any, **__: Any) -> Any:
                 yield self.invoke()
@@ -186,7 +198,8 @@ class TestAgno:
             def _parse_provider_response_delta(self, response: Any) -> Any:
                 return response
 
-        agent = Agent(model=Fake(id="fake"), name="clerk", tools=[desk.lookup_order, desk.search_mail], telemetry=False)
+        tools = [desk.lookup_order, desk.search_mail]
+        agent = Agent(model=Fake(id="fake"), name="clerk", tools=tools, telemetry=False, tool_call_limit=9, **more)
         return agent.run("Where is the order?")
 
     def test_the_nudge_ends_the_run_as_failed(self, provider: TracerProvider, db: Path, desk: Desk) -> None:
@@ -198,6 +211,27 @@ class TestAgno:
         assert len(desk.ran) == 2
         assert refused(db) == [(1, False), (2, False), (3, True)]
         assert rows(db, "select stop_reason from runs") == [(LOOPED,)]
+
+    def test_a_tool_hook_that_asks_nudges_first(self, desk: Desk) -> None:
+        from agno.exceptions import StopAgentRun
+
+        def ask(function_name: str, function_call: Any, arguments: dict[str, Any]) -> Any:
+            answer = guard.before_tool(function_name, arguments)
+            if answer.allows_call:
+                result = function_call(**arguments)
+                guard.after_tool(result, call=answer)
+                return result
+            guard.skip_tool(answer)
+            if answer.action == "stop":
+                raise StopAgentRun(answer.message)
+            return answer.message
+
+        with LoopGuard(mode="enforce") as guard:
+            done = self.ask(desk, "stubborn", tool_hooks=[ask])
+        assert len(desk.ran) == 2
+        assert NUDGE in self.given[-1]
+        assert done.status == "COMPLETED"
+        assert (guard.report().stop_reason, guard.report().refused_calls) == (LOOPED, 3)
 
     def test_a_healthy_run_is_let_be(self, provider: TracerProvider, db: Path, desk: Desk) -> None:
         installed = instrument(db, tracer_provider=provider, mode="enforce")
@@ -222,7 +256,7 @@ class TestDSPy:
         import dspy
         from dspy.utils import DummyLM
 
-        steps = [call or ("finish", {}) for call in itertools.islice(calls(script), 7)]
+        steps: list[Any] = [call or ("finish", {}) for call in itertools.islice(calls(script), 7)]
         if ("finish", {}) in steps:
             steps = steps[: steps.index(("finish", {})) + 1]
         turns = [{"next_thought": str(n), "next_tool_name": name, "next_tool_args": args} for n, (name, args) in enumerate(steps)]

@@ -13,7 +13,7 @@ from otel_processor import ConfigError, adapters
 FRAMEWORKS = {
     "claude_agent_sdk": "claude_agent_sdk",
     "crewai": "crewai",
-    "google_adk": "google",
+    "google_adk": "google.adk",
     "langchain": "langchain",
     "openai_agents": "agents",
     "pydantic_ai": "pydantic_ai",
