@@ -27,18 +27,18 @@ def loop_hooks(guard: LoopGuard | None = None) -> dict[Any, list[HookMatcher]]:
     """
     calls = HookedCalls(guard)
 
-    async def before_tool(call: Any, _: str | None, __: Any) -> dict[str, Any]:
-        answer = calls.ask(call["tool_name"], call["tool_input"], call["tool_use_id"], call.get("agent_id"))
+    async def before_tool(call: Any, call_id: str | None, _: Any) -> dict[str, Any]:
+        answer = calls.ask(call["tool_name"], call["tool_input"], call.get("tool_use_id", call_id), call.get("agent_id"))
         if answer.allows_call:
             return {}
         refusal = {"permissionDecision": "deny", "permissionDecisionReason": answer.message}
         return _ending(calls) | {"hookSpecificOutput": {"hookEventName": "PreToolUse", **refusal}}
 
-    async def after_tool(call: Any, _: str | None, __: Any) -> dict[str, Any]:
-        return _said(calls, call, calls.came_back(call["tool_use_id"], call.get("tool_response")))
+    async def after_tool(call: Any, call_id: str | None, _: Any) -> dict[str, Any]:
+        return _said(calls, call, calls.came_back(call.get("tool_use_id", call_id), call.get("tool_response")))
 
-    async def after_failure(call: Any, _: str | None, __: Any) -> dict[str, Any]:
-        return _said(calls, call, calls.came_back(call["tool_use_id"], error=call.get("error") or _NOT_SAID))
+    async def after_failure(call: Any, call_id: str | None, _: Any) -> dict[str, Any]:
+        return _said(calls, call, calls.came_back(call.get("tool_use_id", call_id), error=call.get("error") or _NOT_SAID))
 
     return {
         "PreToolUse": [HookMatcher(hooks=[before_tool])],

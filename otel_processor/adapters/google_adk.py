@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from otel_processor.adapters.hooked_calls import HookedCalls
+from otel_processor.adapters.hooked_calls import HookedCalls, or_else
 from otel_processor.adapters.missing import missing
 from otel_processor.guard import LoopGuard
 
@@ -35,10 +35,7 @@ class LoopPlugin(BasePlugin):
 
     async def before_model_callback(self, *, callback_context: Any, llm_request: Any) -> LlmResponse | None:  # noqa: ARG002
         """Begin a step, or answer in the model's place where the run is stopped."""
-        last_words = self._calls.begin_step(callback_context.agent_name)
-        if last_words is None:
-            return None
-        return LlmResponse(content=types.Content(role="model", parts=[types.Part(text=last_words)]))
+        return self._before_model(callback_context)
 
     async def after_model_callback(self, *, callback_context: Any, llm_response: LlmResponse) -> None:
         """Say what the model answered; parts of a streamed answer are waited for."""
@@ -72,6 +69,13 @@ class LoopPlugin(BasePlugin):
     ) -> None:
         """Say what went wrong; the error goes its way."""
         self._calls.came_back(tool_context.function_call_id, error=error)
+
+    @or_else(None)
+    def _before_model(self, context: Any) -> LlmResponse | None:
+        last_words = self._calls.begin_step(context.agent_name)
+        if last_words is None:
+            return None
+        return LlmResponse(content=types.Content(role="model", parts=[types.Part(text=last_words)]))
 
 
 def _turn(response: LlmResponse) -> dict[str, Any]:

@@ -2,19 +2,41 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
-from dataclasses import replace
 from threading import Lock
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 from otel_processor.bug_reports import report_bug
 from otel_processor.detection.bounded import RecentMap
 from otel_processor.errors import LoopDetected
 from otel_processor.guard import Answer, LoopGuard
-from otel_processor.model import Action, StopReason
+from otel_processor.guard.border import answers, survives
+from otel_processor.model import Action
 from otel_processor.processor import current_guard
 
+P = ParamSpec("P")
+T = TypeVar("T")
+U = TypeVar("U")
+
 _CALLS = 256
+
+
+def or_else(nothing: U) -> Callable[[Callable[P, T]], Callable[P, T | U]]:
+    """Make a hook return what stands for nothing where it fails; logged once a minute at most."""
+
+    def decorate(hook: Callable[P, T]) -> Callable[P, T | U]:
+        @functools.wraps(hook)
+        def guarded(*args: P.args, **kwargs: P.kwargs) -> T | U:
+            try:
+                return hook(*args, **kwargs)
+            except Exception:  # noqa: BLE001 - this is the border
+                report_bug(hook.__qualname__)
+                return nothing
+
+        return guarded
+
+    return decorate
 
 
 class HookedCalls:
@@ -39,6 +61,7 @@ class HookedCalls:
         twin._tells_agents = self._tells_agents
         return twin
 
+    @or_else(None)
     def begin_step(self, agent: str | None = None) -> str | None:
         """Say that the model is about to be called; return the last words where the run was stopped, else None."""
         last_words = self.last_words()
@@ -47,6 +70,7 @@ class HookedCalls:
             last_words = self.last_words()
         return last_words
 
+    @answers
     def ask(self, name: str, arguments: Any, call_id: str | None, agent: str | None = None) -> Answer:
         """Ask about a call, and take note that it is not made where the answer refuses it."""
         guard = self.guard
@@ -58,6 +82,7 @@ class HookedCalls:
                 self._to_say.put(answer.call_id, answer.message)
         return answer
 
+    @or_else("")
     def came_back(self, call_id: str | None, *result: Any, error: BaseException | str | None = None) -> str:
         """Say what came back from a call, and return what the model is to be told with it; empty: nothing.
 
@@ -77,6 +102,7 @@ class HookedCalls:
             message = after.message
         return message
 
+    @survives
     def end_turn(self, read: Callable[[], dict[str, Any]], agent: str | None = None) -> None:
         """Say what the model answered.
 
@@ -86,6 +112,7 @@ class HookedCalls:
         """
         self.guard.on_turn(**_read(read), agent=self._named(agent))
 
+    @or_else(None)
     def last_words(self) -> str | None:
         """Return what a run that was stopped for good answers its user, the report of its guard; None where it was not."""
         guard = self.guard
@@ -101,7 +128,7 @@ class HookedCalls:
 
 def _report(guard: LoopGuard, stop: LoopDetected) -> str:
     try:
-        return replace(guard.report(), stop_reason=StopReason(stop.stop_reason or StopReason.UNKNOWN)).text()
+        return guard.report().text()
     except Exception:  # noqa: BLE001 - nothing of ours reaches the agent
         report_bug("last_words")
         return str(stop)

@@ -7,6 +7,7 @@ from typing import Any
 from otel_processor.adapters.hooked_calls import HookedCalls
 from otel_processor.adapters.missing import missing
 from otel_processor.guard import LoopGuard
+from otel_processor.guard.border import survives
 
 try:
     from strands.hooks import AfterModelCallEvent, AfterToolCallEvent, BeforeModelCallEvent, BeforeToolCallEvent, HookRegistry
@@ -36,23 +37,27 @@ class LoopHooks:
         registry.add_callback(BeforeToolCallEvent, self._before_tool)
         registry.add_callback(AfterToolCallEvent, self._after_tool)
 
+    @survives
     def _before_model(self, event: BeforeModelCallEvent) -> None:
         last_words = self._calls.begin_step(event.agent.name)
         if last_words is not None:
             event.cancel = last_words
 
+    @survives
     def _after_model(self, event: AfterModelCallEvent) -> None:
         response = event.stop_response
         # Without metadata no model was asked: the answer is the report of a stopped run.
         if response is not None and "metadata" in response.message:
             self._calls.end_turn(lambda: _turn(response), event.agent.name)
 
+    @survives
     def _before_tool(self, event: BeforeToolCallEvent) -> None:
         use = event.tool_use
         answer = self._calls.ask(use["name"], use["input"], use["toolUseId"], event.agent.name)
         if not answer.allows_call:
             event.cancel_tool = answer.message
 
+    @survives
     def _after_tool(self, event: AfterToolCallEvent) -> None:
         content = event.result["content"]
         error = event.exception or event.cancel_message or (_text(content) if event.result["status"] == "error" else None)

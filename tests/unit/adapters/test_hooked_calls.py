@@ -94,3 +94,16 @@ def test_a_report_that_fails_costs_its_text_and_not_the_stop(monkeypatch: pytest
     calls = HookedCalls(guard)
     calls.begin_step()
     assert str(calls.begin_step()).startswith("max_steps_reached: ")
+
+
+def test_a_bug_in_the_guard_itself_costs_an_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: Any, **__: Any) -> NoReturn:
+        raise RuntimeError("a bug of ours")
+
+    guard = make_guard()
+    for method in ("on_step", "before_tool", "after_tool", "on_turn", "raise_if_stopped"):
+        monkeypatch.setattr(guard, method, fail)
+    calls = HookedCalls(guard)
+    assert calls.begin_step() is calls.last_words() is None
+    assert call(calls, 1) == (Action.CONTINUE, "")
+    calls.end_turn(dict)
