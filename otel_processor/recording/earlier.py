@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import atexit
+import contextlib
 import logging
 import os
 import queue
@@ -65,7 +67,7 @@ class EarlierRuns:
         self._guard = threading.Lock()
         self._started = False
         self._known: Future[_Known] = Future()
-        self._asked: queue.Queue[tuple[str, Future[RunTracker | None]]] = queue.Queue(_WAITING)
+        self._asked: queue.Queue[tuple[str, Future[RunTracker | None]] | None] = queue.Queue(_WAITING)
 
     def start(self) -> None:
         """Begin to look, in the background; does nothing when that was begun."""
@@ -75,7 +77,16 @@ class EarlierRuns:
             if self._started:
                 return
             self._started = True
-        threading.Thread(target=self._work, name="otel-processor-earlier", daemon=True).start()
+        thread = threading.Thread(target=self._work, name="otel-processor-earlier", daemon=True)
+        thread.start()
+        atexit.register(self._end, thread)
+
+    def _end(self, thread: threading.Thread) -> None:
+        """Let the thread come to its end before the interpreter does: it may be inside of the database engine."""
+        if os.getpid() == self._pid:
+            with contextlib.suppress(queue.Full):
+                self._asked.put_nowait(None)
+            thread.join(_OPEN_SECONDS)
 
     def look(self, wait_seconds: float) -> None:
         """Wait until it is known which runs there were, no longer than that."""
@@ -117,8 +128,8 @@ class EarlierRuns:
         except Exception:  # noqa: BLE001 - a run then begins anew, which is what it did without us
             _log.warning("what was going on in %s before this process cannot be told", self._path, exc_info=True)
         self._known.set_result(known)
-        while True:
-            run_id, answer = self._asked.get()
+        while (asked := self._asked.get()) is not None:
+            run_id, answer = asked
             tracker = None
             try:
                 stored = known.runs.pop(run_id, None)
