@@ -9,6 +9,7 @@ import os
 import queue
 import threading
 import time
+import weakref
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, wait
 from dataclasses import dataclass, field
@@ -68,6 +69,9 @@ class EarlierRuns:
         self._started = False
         self._known: Future[_Known] = Future()
         self._asked: queue.Queue[tuple[str, Future[RunTracker | None]] | None] = queue.Queue(_WAITING)
+        self._thread: threading.Thread | None = None
+        self._closed = False
+        _all.add(self)
 
     def start(self) -> None:
         """Begin to look, in the background; does nothing when that was begun."""
@@ -77,16 +81,8 @@ class EarlierRuns:
             if self._started:
                 return
             self._started = True
-        thread = threading.Thread(target=self._work, name="otel-processor-earlier", daemon=True)
-        thread.start()
-        atexit.register(self._end, thread)
-
-    def _end(self, thread: threading.Thread) -> None:
-        """Let the thread come to its end before the interpreter does: it may be inside of the database engine."""
-        if os.getpid() == self._pid:
-            with contextlib.suppress(queue.Full):
-                self._asked.put_nowait(None)
-            thread.join(_OPEN_SECONDS)
+            self._thread = threading.Thread(target=self._work, name="otel-processor-earlier", daemon=True)
+            self._thread.start()
 
     def look(self, wait_seconds: float) -> None:
         """Wait until it is known which runs there were, no longer than that."""
@@ -110,7 +106,7 @@ class EarlierRuns:
     def recall(self, run_id: str) -> Future[RunTracker | None] | None:
         """Return how a run stood before this process, once that is known; None: it did not exist."""
         self.start()
-        if os.getpid() != self._pid or (self._known.done() and run_id not in self._known.result().runs):
+        if self._closed or os.getpid() != self._pid or (self._known.done() and run_id not in self._known.result().runs):
             return None
         answer: Future[RunTracker | None] = Future()
         try:
@@ -118,6 +114,15 @@ class EarlierRuns:
         except queue.Full:
             return None
         return answer
+
+    def close(self, timeout_seconds: float) -> None:
+        """End the thread after what it is at: DuckDB does not bear that the interpreter goes away under it."""
+        self._closed = True
+        if self._thread is None or os.getpid() != self._pid:
+            return
+        with contextlib.suppress(queue.Full):
+            self._asked.put_nowait(None)
+        self._thread.join(timeout_seconds)
 
     # On its own thread.
 
@@ -131,6 +136,9 @@ class EarlierRuns:
         while (asked := self._asked.get()) is not None:
             run_id, answer = asked
             tracker = None
+            if self._closed:
+                answer.set_result(None)
+                continue
             try:
                 stored = known.runs.pop(run_id, None)
                 tracker = self._made_anew(stored) if stored is not None else None
@@ -170,3 +178,13 @@ class EarlierRuns:
 
 def _only(stored: StoredRun) -> Sequence[StoredRun]:
     return [stored]
+
+
+_all: weakref.WeakSet[EarlierRuns] = weakref.WeakSet()
+_EXIT_SECONDS = 2.0
+
+
+@atexit.register
+def _close_all() -> None:
+    for runs in list(_all):
+        runs.close(_EXIT_SECONDS)
