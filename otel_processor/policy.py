@@ -93,7 +93,8 @@ class Policy:
     """Characters by which a repeated call's result must differ from its last one to count as moved, after masking."""
 
     min_new_share: float = 0.1
-    """Share of a result's distinct words that the run has not seen before, from which the result counts as new."""
+    """Share of a result's distinct words that the run has not seen before, from which the result of the same call counts as
+    new; the answer to another question needs three tenths of it, one to a question asked before in other words 2.5 times it."""
 
     uncertainty_turns: int = 3
     """Turns in a row in which the share of hedging words rises."""

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from otel_processor.errors import ConfigError
 from otel_processor.model import Mode
+
+POLICY_FIELD_PREFIX = "OTEL_PROCESSOR_POLICY_"
 
 DEFAULT_DB = "agents.duckdb"
 
@@ -35,6 +38,8 @@ class Settings:
     """`OTEL_PROCESSOR_PRESET`: the preset that the policy begins with."""
     mode: Mode | None = None
     """`OTEL_PROCESSOR_MODE`: how far the guard goes; None: nothing is said, which means `observe`."""
+    policy_fields: Mapping[str, str] = field(default_factory=dict)
+    """`OTEL_PROCESSOR_POLICY_MAX_STEPS=20` and the like: name of the field in lower case → what it says."""
 
 
 def load_settings() -> Settings:
@@ -58,6 +63,11 @@ def load_settings() -> Settings:
         policy=Path(policy) if policy else None,
         preset=os.environ.get("OTEL_PROCESSOR_PRESET", "").strip() or None,
         mode=_as_mode(mode, "OTEL_PROCESSOR_MODE") if mode else None,
+        policy_fields={
+            name.removeprefix(POLICY_FIELD_PREFIX).lower(): value.strip()
+            for name, value in os.environ.items()
+            if name.startswith(POLICY_FIELD_PREFIX) and value.strip()
+        },
     )
 
 

@@ -7,6 +7,7 @@ succeeded such a run measures false alarms, else nothing.
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import json
 from collections.abc import Iterable, Iterator
@@ -18,6 +19,9 @@ from typing import Any
 START_NS = 1_760_000_000_000_000_000
 SECOND_NS = 1_000_000_000
 ROOT = "1" * 16
+
+MADE_UP = Path(__file__).with_name("made_up_runs.jsonl.gz")
+"""134 runs, half of them stuck, that were written by somebody who did not know the detectors."""
 
 
 @dataclass(frozen=True)
@@ -35,10 +39,11 @@ class LabelledRun:
 
 
 def load(places: Iterable[str | Path]) -> Iterator[LabelledRun]:
-    """Read runs from files, or from all `.jsonl` files of folders."""
+    """Read runs from files, or from all `.jsonl` and `.jsonl.gz` files of folders."""
     for place in map(Path, places):
-        for path in sorted(place.glob("*.jsonl")) if place.is_dir() else [place]:
-            for line in path.read_text(encoding="utf-8").splitlines():
+        for path in sorted(place.glob("*.jsonl*")) if place.is_dir() else [place]:
+            content = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+            for line in content.decode().splitlines():
                 run = json.loads(line)
                 label = run["label"]
                 raw = label.get("raw") or {}

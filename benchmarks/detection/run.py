@@ -1,6 +1,6 @@
 """How well loops are told from hard work: labelled runs go in as OTLP, verdicts come out, beside three plain detectors.
 
-    python benchmarks/detection/run.py FOLDER-OR-FILE... [--wrong] [--policy FILE]
+    python benchmarks/detection/run.py [FOLDER-OR-FILE...] [--wrong] [--policy FILE]
 
 Each run is read as the import reads it, judged by the same ledger, and flagged when an alert says `loop_detected:…`.
 """
@@ -13,7 +13,7 @@ import time
 from collections.abc import Mapping, Sequence
 
 from baselines import BASELINES
-from labelled_runs import LabelledRun, as_request, load
+from labelled_runs import MADE_UP, LabelledRun, as_request, load
 from scores import Fired, Scores, f1, precision, recall
 
 from otel_processor.ingest.otlp_json import Tally, spans_of_request
@@ -42,7 +42,7 @@ def judge(runs: Sequence[LabelledRun], policy: Policy) -> tuple[dict[str, int | 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("places", nargs="+", help="files of labelled runs, or folders of them")
+    parser.add_argument("places", nargs="*", default=[MADE_UP], help="files of labelled runs, or folders; ours when left out")
     parser.add_argument("--wrong", action="store_true", help="name the runs that were judged wrongly")
     parser.add_argument("--policy", help="a policy file instead of the defaults")
     options = parser.parse_args()

@@ -22,7 +22,13 @@ _EXTRAS = {
     "demo": ("pydantic-ai-slim",),
 }
 _ENTRY_POINTS = {"opentelemetry_traces_exporter": "duckdb", "opentelemetry_post_instrument": "otel_processor"}
-_SHOWN_VARIABLES = {"OTEL_PROCESSOR_DB", "OTEL_PROCESSOR_BUSY_TIMEOUT", "OTEL_PROCESSOR_POLICY"}
+_SHOWN_VARIABLES = {
+    "OTEL_PROCESSOR_DB",
+    "OTEL_PROCESSOR_BUSY_TIMEOUT",
+    "OTEL_PROCESSOR_MODE",
+    "OTEL_PROCESSOR_POLICY",
+    "OTEL_PROCESSOR_PRESET",
+}
 """Others may hold a webhook's address or a token: that they are set is all that is told."""
 
 _ZERO_CODE = (

@@ -2,68 +2,44 @@
 
 from __future__ import annotations
 
-from otel_processor.detection.asking import argument_text, asks_question, long_content
+from otel_processor.detection.asking import argument_text, asks_question, is_similar, long_content
 from otel_processor.detection.failing import Failure, Failures, FailureStreak, Said
-from otel_processor.detection.progress import Novelty
+from otel_processor.detection.progress import News, Novelty
 from otel_processor.detection.repeats import RepeatCounter
 from otel_processor.detection.same_failure import SameFailure, SameFailures
+from otel_processor.detection.streak import Streak
 from otel_processor.detection.trail import Past, Trail
 from otel_processor.detection.turns import Turns
 from otel_processor.model import Call, Effect
 
-_REMEMBERED = 8
 _LEAVES_AS_IT_IS = frozenset({Effect.READ, Effect.POLL})
 
 
 class AgentState:
     """The counters of one agent of a run: two sub-agents that make the same first call do not repeat each other."""
 
-    __slots__ = (
-        "failures",
-        "flat_calls",
-        "flat_spans",
-        "flat_steps",
-        "flat_tools",
-        "flat_until",
-        "novelty",
-        "repeats",
-        "same_failures",
-        "step",
-        "step_counted",
-        "step_moved",
-        "streak",
-        "trail",
-        "turns",
-    )
+    __slots__ = ("failures", "novelty", "repeats", "same_failures", "streak", "trail", "turns")
 
     def __init__(self) -> None:
         self.novelty = Novelty()
         self.repeats = RepeatCounter()
         self.trail = Trail()
         self.failures = Failures()
-        self.turns = Turns()
         self.same_failures = SameFailures()
-        self.step = 0
-        self.step_moved = False
-        self.step_counted = False
-        self.streak = 0
-        self.flat_calls = 0
-        self.flat_until = 0
-        self.flat_steps: list[int] = []
-        self.flat_spans: list[str] = []
-        self.flat_tools: list[str] = []
+        self.streak = Streak()
+        self.turns = Turns()
 
     def copy(self) -> AgentState:
         """Return counters of their own that stand at the same."""
         twin = AgentState()
-        twin.novelty, twin.repeats, twin.trail = self.novelty.copy(), self.repeats.copy(), self.trail.copy()
-        twin.turns = self.turns.copy()
-        twin.failures, twin.same_failures = self.failures.copy(), self.same_failures.copy()
-        twin.step, twin.step_moved, twin.step_counted, twin.streak = self.step, self.step_moved, self.step_counted, self.streak
-        twin.flat_calls, twin.flat_until = self.flat_calls, self.flat_until
-        # These lists are replaced, never changed.
-        twin.flat_steps, twin.flat_spans, twin.flat_tools = self.flat_steps, self.flat_spans, self.flat_tools
+        for name in AgentState.__slots__:
+            setattr(twin, name, getattr(self, name).copy())
         return twin
+
+    @property
+    def step(self) -> int:
+        """The step that is going on."""
+        return self.streak.step
 
     def past(self, call: Call) -> Past:
         """Return a call as the trail will remember it, before it is known what it brought."""
@@ -119,6 +95,13 @@ class AgentState:
         failure = Failure(self.step, call.span_id, call.signature, call.error_class, said, call.start_ns, call.end_ns)
         return self.failures.failed(tool, failure, call.attempts), self.same_failures.take_in(call, said, self.step)
 
+    def did_the_same(self, past: Past, news: News) -> bool:
+        """Return whether the call before was nearly this one and answered the same: a program sent again in other words."""
+        if news.is_new is not False or len(self.trail) == 0:
+            return False
+        before = self.trail[-1]
+        return before.tool == past.tool and before.fingerprint == past.fingerprint and is_similar(before.asked, past.asked)
+
     def follows_another(self, call: Call) -> bool:
         """Return whether the call before was another one."""
         return len(self.trail) > 0 and self.trail[-1].signature != call.signature
@@ -128,29 +111,7 @@ class AgentState:
         self.repeats.keep(call.signature)
         self.trail.something_changed()
 
-    def enter(self, step: int) -> None:
-        """Begin a step; the one before is closed."""
-        self.step = step
-        self.step_moved = self.step_counted = False
-
-    def note_flat(self, call: Call) -> None:
-        """Count the current step as flat, once, unless another of its calls moved."""
-        # One after the other, not side by side: each could have learned from the one before.
-        if call.start_ns >= self.flat_until:
-            self.flat_calls += 1
-            self.flat_until = call.end_ns
-        if self.step_moved:
-            return
-        if not self.step_counted:
-            self.step_counted = True
-            self.streak += 1
-            self.flat_steps = [*self.flat_steps, self.step][-_REMEMBERED:]
-        self.flat_spans = [*self.flat_spans, call.span_id][-_REMEMBERED:]
-        self.flat_tools = [*self.flat_tools, call.reading.tool or "a tool"][-_REMEMBERED:]
-
-    def note_moved(self) -> None:
-        """End the streak."""
+    def moved(self) -> None:
+        """Progress was made: the streak ends, and what was said before says nothing any more."""
         self.turns.something_new()
-        self.step_moved = True
-        self.streak = self.flat_calls = 0
-        self.flat_steps, self.flat_spans, self.flat_tools = [], [], []
+        self.streak.moved()

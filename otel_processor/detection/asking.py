@@ -19,6 +19,7 @@ LOOKED_AT_CHARS = 1_500
 CONTENT_CHARS = 64
 """Characters from which a text that is written is content."""
 
+_SIMILAR_SHARE = 0.7
 _DEPTH = 6
 _MEMBERS = 64
 _PLAIN = frozenset({str, bool, float, int})
@@ -121,6 +122,12 @@ def long_content(arguments: Any) -> int | None:
     return hash(longest) if len(longest) >= CONTENT_CHARS else None
 
 
+def is_similar(one: Asked, other: Asked) -> bool:
+    """Return whether two programs or longer texts share most of their words and numbers."""
+    mine, others = one.words | one.numbers, other.words | other.numbers
+    return bool(mine) and _SIMILAR_SHARE * len(mine | others) <= len(mine & others)
+
+
 def asks_question(tool: str, arguments: Any) -> bool:
     """Return whether a call looks something up by a question: its tool's name or its argument's says so."""
     if type(arguments) is dict and not _QUESTIONS.isdisjoint(arguments):
@@ -135,6 +142,7 @@ def _names_search(tool: str) -> bool:
 
 _QUESTIONS = frozenset(
     "q query queries question search searchQuery search_query search_term searchTerm keyword keywords key_words term terms "
+    "task request instruction instructions prompt "
     "consulta pregunta busqueda búsqueda texto recherche suche frage pergunta".split()
 )
 _SEARCHES = re.compile("search|find|look_?up|query|retriev|rag_|ask|busca|buscar|recherch|such|procur", re.IGNORECASE)

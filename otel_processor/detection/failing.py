@@ -29,6 +29,8 @@ class Said(NamedTuple):
     kind: str
     """The exception's name without its module, in lower case; empty where none is named."""
     words: frozenset[str]
+    is_excerpt: bool = False
+    """Of a long text that names no exception: its end may be the same form filled in otherwise."""
 
 
 def what_it_says(text: str) -> Said:
@@ -40,11 +42,12 @@ def what_it_says(text: str) -> Said:
     lines = [line for line in plain.splitlines() if line.strip()]
     named = next((line for line in reversed(lines) if _EXCEPTION.match(line)), None)
     # The beginning of a long output is a banner; how it went stands at its end.
+    is_excerpt = named is None and len(text) > _SHORT_CHARS
     gist = (named or " ".join((plain if len(text) <= _SHORT_CHARS else plain[-_LINE_CHARS:]).split()))[:_SHORT_CHARS]
     words = [word.lower() for word in _WORD.findall(gist)]
     found = _EXCEPTION.match(gist)
     kind = found.group().strip().rpartition(".")[2].lower() if found else ""
-    return Said(kind, frozenset(word for word in words if word not in _COMMON))
+    return Said(kind, frozenset(word for word in words if word not in _COMMON), is_excerpt)
 
 
 def what_failed(call: Call) -> Said | None:
@@ -67,6 +70,8 @@ def says_the_same(one: Said, other: Said) -> bool:
     if not shorter:
         return False
     common = len(one.words & other.words)
+    if one.is_excerpt or other.is_excerpt:
+        return 5 * common >= 4 * len(one.words | other.words)
     if one.kind and one.kind == other.kind:
         return 2 * common >= shorter and common >= min(2, shorter)
     return 5 * common >= 3 * shorter and common >= 2

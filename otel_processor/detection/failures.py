@@ -15,6 +15,9 @@ _TRANSIENT = re.compile(
     r"|overloaded|connection (?:reset|refused|aborted|error)|try again later|resource.?exhausted|throttl",
     re.IGNORECASE,
 )
+_KILLED = re.compile(r"\bkilled\b|exit ?code:? 1(?:24|37)\b|returncode>1(?:24|37)<|time limit exceeded", re.IGNORECASE)
+"""A program that was stopped because it ran for too long: it will the next time."""
+
 _VALIDATION = re.compile(
     r"\b(?:400|422)\b|validation|invalid (?:argument|parameter|input|value)|missing (?:\d+ )?(?:required|argument|parameter)"
     r"|unexpected keyword|TypeError|ValueError|schema|bad request|malformed",
@@ -36,7 +39,7 @@ def classify_error(*texts: str | None) -> ErrorClass:
     Transient comes first: "503: page not found in cache" is worth another try.
     """
     text = " ".join(text[:_LOOKED_AT_CHARS] for text in texts if text)
-    if _TRANSIENT.search(text):
+    if _TRANSIENT.search(text) and not _KILLED.search(text):
         return ErrorClass.TRANSIENT
     if _PERMANENT.search(text):
         return ErrorClass.PERMANENT

@@ -100,7 +100,8 @@ class Novelty:
         self._words.add(sketch)
         needed = policy.min_new_share * len(sketch)
         is_new = new_words > 0 and new_words >= needed
-        if is_new and last is None and new_words < _NEAR_FACTOR * needed:
+        if last is None and new_words > 1 and _OTHER_FACTOR * needed <= new_words < _NEAR_FACTOR * needed:
+            # Asked about another thing, a few new words among many of the form are the answer; asked again, they are not.
             is_new = not asks_again()
         changed = changed_chars(sketch, last) if last is not None else 0
         if last is not None and not is_new:
@@ -120,7 +121,9 @@ class Novelty:
         return new
 
 
-def judge(call: Call, news: News, policy: Policy, *, repeats: int, writes_new: bool, said: Said | None) -> bool | None:
+def judge(
+    call: Call, news: News, policy: Policy, *, repeats: int, writes_new: bool, is_question: bool, said: Said | None
+) -> bool | None:
     """Say whether a call is progress (True), flat (False) or unknown (None).
 
     What the agent declared wins. An error is flat. A successful write of something not written before is progress
@@ -135,6 +138,7 @@ def judge(call: Call, news: News, policy: Policy, *, repeats: int, writes_new: b
         policy: the thresholds.
         repeats: how often this agent has made this very call since something changed, before this time.
         writes_new: its arguments hold something that was not written before.
+        is_question: it asks something by words.
         said: what its failure says; None where it worked.
     """
     declared = call.reading.progress_declared
@@ -156,10 +160,25 @@ def judge(call: Call, news: News, policy: Policy, *, repeats: int, writes_new: b
     if call.effect is Effect.WRITE and news.is_first:
         # What was written before in other words may still be work; it does not start all counts anew.
         return True if writes_new else None
+    if news.is_new is False and news.is_first and is_question and tells_much(call) and call.effect is Effect.UNKNOWN:
+        # It was asked, answered at length and said nothing new: whatever it may do, it told the agent what it knew.
+        return False
     if news.is_new is False and (may_be_work or (news.stirred and repeats < policy.hard_loop_poll_repeats - 1)):
         return None
     return news.is_new
 
+
+MUCH_CHARS = 100
+"""Characters from which an answer may have taught the agent something that it can use elsewhere."""
+
+
+def tells_much(call: Call) -> bool:
+    """Return whether an answer is more than a receipt."""
+    return call.evidence is not None and call.evidence.length >= MUCH_CHARS
+
+
+_OTHER_FACTOR = 0.3
+"""An answer to another question may do with this part of the new words."""
 
 _NEAR_FACTOR = 2.5
 """An answer to a question that was asked before in other words must bring this many times the new words to be new."""

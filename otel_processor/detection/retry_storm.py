@@ -6,7 +6,7 @@ from collections.abc import Callable
 from itertools import pairwise, takewhile
 
 from otel_processor.detection.failing import Failure, FailureStreak, Said, says_the_same
-from otel_processor.model import Action, Call, ErrorClass, Pattern, StopReason, Verdict
+from otel_processor.model import Action, Call, Effect, ErrorClass, Pattern, StopReason, Verdict
 from otel_processor.policy import Policy
 
 _GRAVE = 1
@@ -38,7 +38,8 @@ def find_retry_storm(call: Call, streak: FailureStreak, policy: Policy) -> Verdi
     if call.error_class is ErrorClass.PERMANENT and streak.times > policy.retry_permanent and _is_no_tool(said):
         failures = list(streak.latest)
         return _verdict(call, streak, failures, policy.retry_permanent + 1, "does not exist and was called again", grave=True)
-    if call.error_class is not ErrorClass.TRANSIENT:
+    if call.error_class is not ErrorClass.TRANSIENT and call.effect is not Effect.WRITE:
+        # What is written is another thing each time, and may be nearer to the goal; `same_failures` counts those.
         alike = _in_a_row(streak, lambda past: says_the_same(past.said, said))
         if len(alike) >= policy.retry_failures:
             text = f"failed {len(alike)} times in a row for the same reason, whatever it was asked"

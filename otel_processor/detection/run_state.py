@@ -12,13 +12,14 @@ from otel_processor.detection.failing import Said, what_failed
 from otel_processor.detection.hard_loop import find_hard_loop
 from otel_processor.detection.limits import Usage, find_limit, has_limits
 from otel_processor.detection.no_progress import find_no_progress
-from otel_processor.detection.progress import News, judge
+from otel_processor.detection.progress import News, judge, tells_much
 from otel_processor.detection.repeats import Repeats
 from otel_processor.detection.retry_storm import find_retry_storm
 from otel_processor.detection.reworded import asks_again, find_reworded
 from otel_processor.detection.same_failure import find_same_failure
 from otel_processor.detection.soft_loop import find_copies, find_soft_loop
 from otel_processor.detection.spend_spike import find_spend_spike
+from otel_processor.detection.talk import Talk
 from otel_processor.detection.trail import Past
 from otel_processor.model import Action, Call, CallOutcome, Effect, ErrorClass, History, Pattern, Role, Verdict
 from otel_processor.policy import Policy
@@ -37,9 +38,6 @@ _LASTING_WRITES = _LASTING | {Pattern.RETRY_STORM, Pattern.SOFT_LOOP}
 _WORDS_OF_AN_AGENT = 100
 """What the counters of an agent take, in words."""
 
-_MUCH_CHARS = 100
-"""Characters from which an answer may have taught the agent something that it can use elsewhere."""
-
 
 class RunState:
     """One run, fed call by call in logical order. Not thread-safe: its owner holds the lock.
@@ -48,13 +46,14 @@ class RunState:
     work per call does not depend on how long the run is.
     """
 
-    __slots__ = ("_agents", "_has_limits", "_open", "history", "policy", "saw_model", "steps", "usage")
+    __slots__ = ("_agents", "_has_limits", "_open", "_talk", "history", "policy", "saw_model", "steps", "usage")
 
     def __init__(self, policy: Policy) -> None:
         self.policy = policy
         self._agents: RecentMap[str, AgentState] = RecentMap(_AGENTS)
         self._open: dict[Pattern, tuple[str, Verdict]] = {}
         self._has_limits = has_limits(policy) and Pattern.LIMIT in policy.patterns
+        self._talk = Talk()
         self.usage = Usage()
         self.history: History | None = None
         """What the task's own healthy runs used, where somebody knows it."""
@@ -67,7 +66,7 @@ class RunState:
         for agent, state in self._agents.items():
             twin._agents.put(agent, state.copy())
         twin._open, twin.steps, twin.saw_model = dict(self._open), self.steps, self.saw_model
-        twin.usage, twin.history = self.usage.copy(), self.history
+        twin.usage, twin.history, twin._talk = self.usage.copy(), self.history, self._talk.copy()
         return twin
 
     def knows_agent(self, agent: str) -> bool:
@@ -99,6 +98,8 @@ class RunState:
             self._agents.put(call.agent, agent)
         if call.kind is Role.MODEL:
             self.saw_model = True
+            if self._talk.is_other_speaker(call.agent):
+                agent.turns.acted()
             if not call.same_step or agent.step == 0:
                 self._step(agent)
             self.usage.add(call, self.steps)
@@ -106,7 +107,7 @@ class RunState:
                 step=agent.step,
                 progress=None,
                 repeats=None,
-                flat_steps=agent.streak,
+                flat_steps=agent.streak.steps,
                 verdicts=self._told(call.agent, self._of_the_turn(agent, call)),
                 standing=self.standing,
             )
@@ -114,7 +115,7 @@ class RunState:
             # No model calls are recorded (for this agent): each tool call is a step of its own.
             self._step(agent)
             outcome = self._tool_call(agent, call)
-            agent.step = 0
+            agent.streak.enter(0)
             return outcome
         return self._tool_call(agent, call)
 
@@ -167,7 +168,7 @@ class RunState:
 
     def _step(self, agent: AgentState) -> None:
         self.steps += 1
-        agent.enter(self.steps)
+        agent.streak.enter(self.steps)
 
     # A tool call: is it progress, does it repeat, and what is there to tell?
 
@@ -179,13 +180,15 @@ class RunState:
         news = agent.novelty.look(call, self.policy, asks_again=lambda: asks_again(past, agent.trail))
         progress, tolerated, repeats = self._weigh(agent, call, past, news, said)
         past.progress, past.news, past.stirred = progress, news.is_new, news.stirred
-        streak, same = agent.take_failure(call, said, moved=progress is True, learned=news.is_new is True and _tells_much(call))
+        streak, same = agent.take_failure(call, said, moved=progress is True, learned=news.is_new is True and tells_much(call))
+        agent.streak.answered(call)
         resolved: tuple[Pattern, ...] = ()
         if progress is True:
-            agent.note_moved()
+            agent.moved()
+            self._talk.something_new()
             resolved = self._resolve(call)
         elif progress is False:
-            agent.note_flat(call)
+            agent.streak.flat(call)
         elif tolerated or call.effect is Effect.POLL:
             agent.turns.something_new()
         found = [*self._of_the_run(call)]
@@ -199,7 +202,7 @@ class RunState:
             step=agent.step,
             progress=progress,
             repeats=None if repeats is None else max(repeats.count, 1),
-            flat_steps=agent.streak,
+            flat_steps=agent.streak.steps,
             verdicts=self._told(call.agent, found),
             standing=self.standing,
             resolved=resolved,
@@ -217,15 +220,15 @@ class RunState:
             # What is too long to be looked at whole may well hold something new.
             writes_new = agent.novelty.writes_new(past.asked) or len(past.arguments) >= LOOKED_AT_CHARS
         count = repeats.count if repeats is not None else 0
-        progress = judge(call, news, policy, repeats=count, writes_new=writes_new, said=said)
+        progress = judge(call, news, policy, repeats=count, writes_new=writes_new, is_question=past.is_question, said=said)
         failed_for_now = call.error_class is ErrorClass.TRANSIENT and call.reading.progress_declared is None
         tolerated = failed_for_now and (repeats.failures if repeats is not None else 0) < policy.transient_tolerance
         if tolerated:
             progress = None
         elif policy.repeat_scope == "change":
             # Doing something different may have changed what the same call answers: test, edit, test is work.
-            does_something = succeeded and call.effect in _MAY_CHANGE
-            if progress or (does_something and news.is_first):
+            does_something = succeeded and call.effect in _MAY_CHANGE and progress is not False
+            if progress or (does_something and news.is_first and not agent.did_the_same(past, news)):
                 agent.something_changed(call)
                 repeats = None
             elif does_something and call.effect is Effect.UNKNOWN and agent.follows_another(call):
@@ -291,11 +294,12 @@ class RunState:
         if Pattern.SEMANTIC_LOOP in wanted:
             yield find_reworded(past, trail, policy)
         if past.progress is False and Pattern.NO_PROGRESS in wanted:
-            yield find_no_progress(agent.streak, agent.flat_calls, agent.flat_steps, agent.flat_spans, agent.flat_tools, policy)
+            yield find_no_progress(agent.streak, policy)
 
     def _of_the_turn(self, agent: AgentState, call: Call) -> Iterator[Verdict | None]:
         yield from self._of_the_run(call)
         yield from agent.turns.turn(call.reading, step=self.steps, span_id=call.span_id, policy=self.policy)
+        yield self._talk.turn(call.reading, step=self.steps, span_id=call.span_id, policy=self.policy)
 
     def _of_the_run(self, call: Call) -> Iterator[Verdict | None]:
         if self._has_limits:
@@ -335,7 +339,3 @@ class RunState:
     def open_patterns(self) -> tuple[Pattern, ...]:
         """Patterns whose verdict is not resolved."""
         return tuple(self._open)
-
-
-def _tells_much(call: Call) -> bool:
-    return call.evidence is not None and call.evidence.length >= _MUCH_CHARS

@@ -11,6 +11,12 @@ from otel_processor.model import Pattern, Reading, Verdict
 from otel_processor.policy import Policy
 
 
+def thought_of(reading: Reading) -> str:
+    """Return what a model thought and said, as one text."""
+    said = reading.text or ""
+    return f"{reading.reasoning}\n{said}" if reading.reasoning else said
+
+
 class Turns:
     """What was said lately; owned by its `AgentState`."""
 
@@ -37,8 +43,7 @@ class Turns:
 
     def turn(self, reading: Reading, *, step: int, span_id: str, policy: Policy) -> Iterator[Verdict | None]:
         """Take in what a model said, and give what is held against it."""
-        said = reading.text or ""
-        thought = f"{reading.reasoning}\n{said}" if reading.reasoning else said
+        said, thought = reading.text or "", thought_of(reading)
         if not thought:
             return
         if Pattern.SEMANTIC_LOOP in policy.patterns:

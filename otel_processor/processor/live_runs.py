@@ -14,8 +14,9 @@ from otel_processor.guard.asked import AskedCalls
 from otel_processor.guard.declaring import find_roots
 from otel_processor.guard.guarded_run import GuardedRun
 from otel_processor.model import NOTHING, Mode, Reading, Role
+from otel_processor.processor import recalling
 from otel_processor.processor.cancelled import handled_now
-from otel_processor.processor.recalling import WAIT_SECONDS, Earlier, Recall
+from otel_processor.processor.recalling import Earlier, Recall
 from otel_processor.processor.sdk_span import SpanView, raw_attributes
 from otel_processor.runs.attempts import Tries
 from otel_processor.runs.ending import Ending
@@ -161,7 +162,7 @@ class LiveRuns:
         self.mode = mode
         self.tell = tell
         self._earlier = earlier
-        self._looked_back = False
+        self._looked_back = self._has_waited = False
         self.lock = threading.Lock()
         self._spans: RecentMap[int, OpenSpan] = RecentMap(OPEN_SPANS)
         self._runs: WeighedMap[str, LiveRun] = WeighedMap(LIVE_RUNS, MOST_WORDS)
@@ -240,8 +241,8 @@ class LiveRuns:
         """Find out, once and without the lock, which conversations this process may go on with."""
         if self._earlier is None or self._looked_back or known.has_parent or not known.read().conversation_id:
             return
-        self._looked_back = True
-        self._earlier.look(WAIT_SECONDS)
+        self._looked_back = self._has_waited = True
+        self._earlier.look(recalling.FIRST_WAIT_SECONDS)
 
     def recollect(self, run: LiveRun, agent: str) -> tuple[Alert, ...]:
         """Let a run that is older than this process go on from where it stood; return alerts that were not told for want of that.
@@ -255,7 +256,8 @@ class LiveRuns:
         recall = run.recall
         if recall is None:
             return ()
-        recall.wait()
+        if recall.wait(recalling.WAIT_SECONDS if self._has_waited else recalling.FIRST_WAIT_SECONDS):
+            self._has_waited = True
         with self.lock:
             if run.recall is None or not recall.is_due:
                 return ()

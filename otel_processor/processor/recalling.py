@@ -9,8 +9,12 @@ if TYPE_CHECKING:
     from otel_processor.model import Alert, Call
     from otel_processor.runs.tracker import RunTracker
 
+FIRST_WAIT_SECONDS = 1.0
+"""How long the first call of a run that may be older than the process waits for what was before: the first such call of the
+process, while the database engine is loaded."""
+
 WAIT_SECONDS = 0.2
-"""How long the first call of a run that may be older than the process waits for what was before, once."""
+"""How long the first call of each further one waits."""
 
 _SINCE = 64
 """Calls that are remembered while that is not known; beyond them the run goes on without."""
@@ -42,12 +46,13 @@ class Recall:
         self._since: list[tuple[Call, str | None]] = []
         self._waited = False
 
-    def wait(self) -> None:
-        """Wait a moment for the answer, the first time."""
+    def wait(self, seconds: float) -> bool:
+        """Wait for the answer no longer than that, the first time; return whether it was that."""
         if self._waited:
-            return
+            return False
         self._waited = True
-        wait([self._answer], WAIT_SECONDS)
+        wait([self._answer], seconds)
+        return True
 
     @property
     def is_due(self) -> bool:

@@ -106,7 +106,7 @@ class EarlierRuns:
     def recall(self, run_id: str) -> Future[RunTracker | None] | None:
         """Return how a run stood before this process, once that is known; None: it did not exist."""
         self.start()
-        if os.getpid() != self._pid or (self._known.done() and run_id not in self._known.result().runs):
+        if self._closed or os.getpid() != self._pid or (self._known.done() and run_id not in self._known.result().runs):
             return None
         answer: Future[RunTracker | None] = Future()
         try:

@@ -56,7 +56,7 @@ class TraceMemory:
     """Its own run, and those that the user declared for some of its spans."""
     shows_run: bool = False
     """A call or an agent was seen: the trace is worth a run."""
-    tries: dict[str, Tries] = field(default_factory=dict)
+    tries: dict[str, list[tuple[Node, Tries]]] = field(default_factory=dict)
     """Attempts inside spans that have not arrived, by the span's id."""
     waiting: list[Glimpse] = field(default_factory=list)
     """What spans say about the run, until it is decided which run that is."""
@@ -75,7 +75,10 @@ class TraceMemory:
         Returns:
             the attempts, and whether they come too late: the span above was judged without them.
         """
-        inside = self.tries.pop(node.span_id, None)
+        inside: Tries | None = None
+        for child, told in self.tries.pop(node.span_id, ()):
+            # A request that outlives the call it was made for says nothing of it.
+            inside = told.and_also(inside) if child.comes_before(node) else inside
         if node.role is not Role.OTHER:
             return inside, False
         own = tries_of(item.span)
@@ -84,10 +87,12 @@ class TraceMemory:
             return None, False
         above = self.tree.find(node.parent_id)
         if above is not None:
-            # A request that outlives the call it was made for says nothing of it.
             return None, node.comes_before(above)
-        if len(self.tries) < _TRIES:
-            self.tries[node.parent_id] = tries.and_also(self.tries.get(node.parent_id))
+        known = self.tries.get(node.parent_id)
+        if known is None and len(self.tries) < _TRIES:
+            known = self.tries[node.parent_id] = []
+        if known is not None and len(known) < _TRIES:
+            known.append((node, tries))
         return None, False
 
     @property

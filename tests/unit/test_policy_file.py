@@ -72,3 +72,47 @@ def test_what_is_given_goes_before_the_environment(tmp_path: Path, monkeypatch: 
     assert policy_of(Policy()).hard_loop_repeats == 3
     monkeypatch.delenv("OTEL_PROCESSOR_POLICY")
     assert policy_of(None) == Policy()
+
+
+def test_single_fields_come_from_the_environment_and_go_before_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OTEL_PROCESSOR_POLICY_MAX_STEPS", "20")
+    monkeypatch.setenv("OTEL_PROCESSOR_POLICY_REPEAT_SCOPE", "run")
+    monkeypatch.setenv("OTEL_PROCESSOR_POLICY_VOLATILE_KEYS", '["session"]')
+    monkeypatch.setenv("OTEL_PROCESSOR_POLICY_MIN_NEW_SHARE", " ")
+    expected = Policy(max_steps=20, repeat_scope="run", volatile_keys=frozenset({"session"}))
+    assert policy_of(None) == expected
+    monkeypatch.setenv("OTEL_PROCESSOR_POLICY", str(written(tmp_path, "max_steps = 3\nmax_tool_calls = 4")))
+    assert policy_of(None) == Policy(max_steps=20, max_tool_calls=4, repeat_scope="run", volatile_keys=frozenset({"session"}))
+    assert policy_of(Policy()) == Policy()
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        (
+            "MAX_STEP",
+            "3",
+            "OTEL_PROCESSOR_POLICY_MAX_STEP names no field of the policy; did you mean OTEL_PROCESSOR_POLICY_MAX_STEPS",
+        ),
+        ("MAX_STEPS", "many", "policy.max_steps is 'many'"),
+        ("PATTERNS", "cycle", "patterns is a list of pattern names"),
+    ],
+)
+def test_a_variable_that_is_wrong_is_named(name: str, value: str, said: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(f"OTEL_PROCESSOR_POLICY_{name}", value)
+    with pytest.raises(ConfigError) as raised:
+        policy_of(None)
+    assert said in str(raised.value)
+
+
+def test_a_type_of_task_may_go_by_other_fields(tmp_path: Path) -> None:
+    text = """
+        [task_types.research]
+        no_progress_stop_steps = 8
+        volatile_keys = ["cursor"]
+    """
+    policy = load_policy(written(tmp_path, text))
+    assert policy.for_task_type("research") == Policy(no_progress_stop_steps=8, volatile_keys=frozenset({"cursor"}))
+    assert policy.for_task_type("code") is policy
+    with pytest.raises(ConfigError, match=r"no_progress_stop_step.*did you mean no_progress_stop_steps"):
+        load_policy(written(tmp_path, "[task_types.research]\nno_progress_stop_step = 8"))

@@ -54,6 +54,7 @@ def test_flat_steps_are_told_first_as_a_nudge_and_then_once_as_a_stop() -> None:
     assert stop.evidence == {
         "flat_steps": 5,
         "flat_calls": 5,
+        "equal_answers": 0,
         "steps": [2, 3, 4, 5, 6],
         "span_ids": ["0001", "0002", "0003", "0004", "0005"],
         "tools": ["search"],
@@ -297,11 +298,19 @@ def test_a_changed_result_of_the_same_call_moves_from_fifty_new_characters() -> 
         assert progress(run(f"search:a={background}", f"search:a={background} {'x' * size}")) == expected
 
 
-def test_a_result_is_new_from_a_tenth_of_new_words() -> None:
-    known = " ".join(f"word{number}" for number in range(90))
-    for new, expected in ((9, "+-"), (10, "++")):
-        fresh = " ".join(f"n{number}" for number in range(new))
-        assert progress(run(f"search:a={known}", f"search:b={known} {fresh}")) == expected
+@pytest.mark.parametrize(
+    ("again", "too_few"),
+    [("orders july", 9), ("weather in paris", 2), ("the orders of july please", 29)],
+    ids=["the same call: a tenth", "another question: three hundredths", "the same in other words: a quarter"],
+)
+def test_how_many_of_the_words_of_an_answer_must_be_new(again: str, too_few: int) -> None:
+    known = " ".join(f"word{letter}{other}" for letter in "abcdefghi" for other in "klmnopqrst")
+    for new, is_new in ((too_few, False), (too_few + 1, True)):
+        fresh = " ".join(f"n{'x' * number}" for number in range(1, new + 1))
+        outcome = run(f"search:orders july={known}", f"search:{again}={known} {fresh}", policy=Policy(min_changed_chars=10_000))[
+            1
+        ]
+        assert (outcome.progress is True) is is_new
 
 
 # Any run at all.
