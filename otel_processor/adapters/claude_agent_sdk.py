@@ -11,7 +11,7 @@ from otel_processor.guard import LoopGuard
 try:
     from claude_agent_sdk import HookMatcher
 except ImportError as error:
-    raise missing("the Claude Agent SDK", "claude-agent-sdk>=0.1.36") from error
+    raise missing("the Claude Agent SDK", "claude-agent-sdk>=0.2") from error
 
 _NOT_SAID = "the tool failed"
 

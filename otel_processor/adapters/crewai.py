@@ -16,7 +16,7 @@ from otel_processor.guard import LoopGuard
 try:
     from crewai.hooks.dispatch import HookAborted, InterceptionPoint, get_scoped_hooks, scoped_hooks
 except ImportError as error:
-    raise missing("CrewAI", "crewai>=1.15") from error
+    raise missing("CrewAI", "crewai>=1.15.10") from error
 
 _CALLS = 256
 _FAILED = "Error executing tool"

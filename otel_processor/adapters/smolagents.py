@@ -17,7 +17,7 @@ from otel_processor.guard.answer import error_for
 try:
     from smolagents import ActionOutput, ActionStep, CodeAgent, MultiStepAgent, Tool, ToolCallingAgent
 except ImportError as error:
-    raise missing("smolagents", "smolagents>=1.20") from error
+    raise missing("smolagents", "smolagents>=1.21") from error
 
 A = TypeVar("A", bound=MultiStepAgent)
 

@@ -12,7 +12,7 @@ from otel_processor.guard.border import survives
 try:
     from strands.hooks import AfterModelCallEvent, AfterToolCallEvent, BeforeModelCallEvent, BeforeToolCallEvent, HookRegistry
 except ImportError as error:
-    raise missing("Strands Agents", "strands-agents>=1.62") from error
+    raise missing("Strands Agents", "strands-agents>=1.45") from error
 
 
 class LoopHooks:
