@@ -55,7 +55,8 @@ def main() -> None:
         print(f"\n{source}")
         for name, score in scores.items():
             _line(name, score.by_source[source], score.at[source])
-    _pool(scores, runs)
+    if scores["otel_processor"].pooled():
+        _pool(scores, runs)
     print("\nfalse alarms on healthy runs")
     for name, score in scores.items():
         each = ", ".join(f"{source} {c['alarm']}/{c.total()}" for source, c in sorted(score.healthy.items()))
