@@ -9,6 +9,7 @@ keys that are no strings are their text; other objects are their `str()`.
 from __future__ import annotations
 
 import base64
+import json
 import math
 import re
 from collections.abc import Mapping, Sequence, Set
@@ -152,13 +153,8 @@ def _string(text: str) -> str:
     try:
         return orjson.dumps(str.__str__(text)).decode()
     except (TypeError, ValueError):
-        # A lone surrogate: write everything else as usual and the surrogate as its escape.
-        pieces = re.split(r"([\ud800-\udfff])", text)
-        inner = (
-            f"\\u{ord(piece):04x}" if len(piece) == 1 and "\ud800" <= piece <= "\udfff" else orjson.dumps(piece).decode()[1:-1]
-            for piece in pieces
-        )
-        return f'"{"".join(inner)}"'
+        # A lone surrogate: `json` escapes all else in the same way, and leaves the surrogate to be written as its escape.
+        return json.dumps(str.__str__(text), ensure_ascii=False).encode("utf-8", "backslashreplace").decode()
 
 
 def _integer(value: int) -> str:

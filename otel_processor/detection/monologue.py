@@ -18,7 +18,8 @@ _SENTENCE_CHARS = 16
 _LEAST_SHARE = 0.5
 
 _CODE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
-_SENTENCES = re.compile(r"[.!?\u3002\uff01\uff1f]+\s+|\n+|[\u3002\uff01\uff1f]")
+# A run of marks is looked at once, from its beginning: a line of dots without a space after it would take long otherwise.
+_SENTENCES = re.compile(r"(?<![.!?\u3002\uff01\uff1f])[.!?\u3002\uff01\uff1f]+\s+|\n+|[\u3002\uff01\uff1f]")
 
 
 class Monologue:

@@ -141,6 +141,7 @@ class Measured(float):
         (-math.inf, '"-Infinity"'),
         ([math.nan, None], '["NaN",null]'),
         ("\ud800", r'"\ud800"'),
+        ('\ud800 \x00\x1f\x7f"\\/\n\u2028é😀\udfff', '"\\ud800 \\u0000\\u001f\x7f\\"\\\\/\\n\u2028é😀\\udfff"'),
         ("a\udfffb\n😀", r'"a\udfffb\n😀"'),
         ({"\ud800": 1}, r'{"\ud800":1}'),
         (2**53 + 1, "9007199254740993"),

@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from otel_processor.detection.monologue import Monologue, most_repeated
+from otel_processor.detection.monologue import _SENTENCES, Monologue, most_repeated
 from otel_processor.model import StopReason
 
 CHANT = "I need to check the file. The file does not exist. I will create the file. "
@@ -80,3 +82,16 @@ def test_a_copy_goes_on_by_itself(answers: list[str | None]) -> None:
         elif talk.turn(answer, step=position, span_id="s") is not None:
             found.append(position)
     assert found == told(*answers)
+
+
+@given(st.text(alphabet=".!?\u3002\uff01 \nab", max_size=40))
+def test_sentences_are_parted_as_by_their_marks(text: str) -> None:
+    """The marks of a run are one end, or, where no space follows, none; those of scripts without spaces each are one."""
+    plain = re.compile(r"[.!?\u3002\uff01\uff1f]+\s+|\n+|[\u3002\uff01\uff1f]")
+    assert _SENTENCES.split(text) == plain.split(text)
+
+
+def test_a_long_run_of_marks_is_looked_at_once() -> None:
+    """Each of its marks would else be a beginning that is followed to its end."""
+    marks = "." * 1_000
+    assert [at for at in range(len(marks)) if _SENTENCES.match(f"{marks} ", at)] == [0]
