@@ -23,6 +23,7 @@ _LIMITS = ("max_steps", "max_tool_calls", "max_tokens")
 _SHARES = ("soft_loop_similarity", "semantic_similarity", "min_new_share")
 _OPTIONAL = ("max_cost_usd", "timeout_seconds")
 _ABOVE_ZERO = ("run_idle_timeout_seconds", "spend_spike_factor", *_OPTIONAL)
+_LONGEST_SECONDS = 1_000_000_000
 _ONE_OF = {
     "repeat_scope": ("change", "consecutive", "run"),
     "progress_rule": ("novelty", "changed", "declared"),
@@ -60,6 +61,11 @@ def _check_numbers(policy: Any) -> None:
         value = getattr(policy, name)
         if (value is not None or name not in _OPTIONAL) and (not _is_number(value) or not value > 0):
             raise ConfigError(f"policy.{name} is {value!r}; it must be a number above 0")
+    if policy.run_idle_timeout_seconds > _LONGEST_SECONDS:
+        value = policy.run_idle_timeout_seconds
+        raise ConfigError(
+            f"policy.run_idle_timeout_seconds is {value!r}; it must be at most {_LONGEST_SECONDS:_} (some 30 years)"
+        )
 
 
 def _check_names(policy: Any) -> None:

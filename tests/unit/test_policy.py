@@ -24,6 +24,8 @@ from otel_processor.policy import Policy
         ({"min_new_share": float("nan")}, "min_new_share"),
         ({"run_idle_timeout_seconds": 0}, "run_idle_timeout_seconds"),
         ({"run_idle_timeout_seconds": float("nan")}, "run_idle_timeout_seconds"),
+        ({"run_idle_timeout_seconds": float("inf")}, "run_idle_timeout_seconds"),
+        ({"run_idle_timeout_seconds": 10**400}, "run_idle_timeout_seconds"),
         ({"effects": {"search": "destroy"}}, "effects['search']"),
         ({"prices": {"m": {"input": 1}}}, "prices['m']"),
         ({"prices": {"m": 3}}, "prices['m']"),
