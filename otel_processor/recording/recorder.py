@@ -284,8 +284,16 @@ class Recorder:
         except duckdb.Error:
             raise
         except Exception:  # noqa: BLE001 - the spans matter more than what we make of them: they are judged later
-            self._judge.forget(set(new.columns["trace_id"]))
-            self._writer.bug("%d spans are stored, but could not be judged", len(new))
+            trace_ids = new.columns["trace_id"]
+            self._judge.forget(set(trace_ids))
+            known = sorted(set(trace_ids))
+            if len(known) == 1:
+                self._writer.bug("%d spans are stored, but could not be judged", len(new))
+                return
+            # Whatever is wrong with a trace, those that came along with it are judged.
+            first = set(known[: len(known) // 2])
+            for is_first in (True, False):
+                self._decide(connection, new.pick([at for at, one in enumerate(trace_ids) if (one in first) is is_first]))
 
     def _spool(self, batch: Batch) -> bool:
         if not len(batch) and not batch.alerts:

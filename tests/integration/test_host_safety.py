@@ -353,3 +353,22 @@ def test_nothing_is_printed_when_all_is_well(provider: TracerProvider, db: Path,
     loop(provider.get_tracer("agent"), 6)
     assert installed.force_flush()
     assert messages(caplog) == []
+
+
+def test_a_trace_that_cannot_be_judged_costs_those_that_came_along_with_it_nothing(
+    provider: TracerProvider, db: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    observe = RunState.observe
+
+    def fail_for_one(state: RunState, call: Any) -> Any:
+        return fail() if call.reading.tool == "poison" else observe(state, call)
+
+    monkeypatch.setattr(RunState, "observe", fail_for_one)
+    installed = instrument(db, tracer_provider=provider)
+    tracer = provider.get_tracer("agent")
+    for name, tool in (("first", "search"), ("bad", "poison"), ("second", "search"), ("third", "search")):
+        loop(tracer, 3, name=name, tool=tool)
+    assert installed.force_flush()
+    assert value(db, "select count(*) from spans") == 4 * (3 + 1)
+    assert rows(db, "select task, tool_calls from runs order by task") == [("first", 3), ("second", 3), ("third", 3)]
+    assert [said for said in messages(caplog) if "could not be judged" in said] == ["4 spans are stored, but could not be judged"]
