@@ -7,14 +7,20 @@ from dataclasses import replace
 
 from otel_processor.detection.run_state import RunState
 from otel_processor.dialects.stops import stop_by_word
-from otel_processor.model import Alert, Call, CallOutcome, Pattern, Role, StopReason, Verdict
+from otel_processor.model import Action, Alert, Call, CallOutcome, Pattern, Role, StopReason, Verdict
 from otel_processor.policy import Policy
+
+ALERTS_OF_A_PATTERN = 5
+"""Alerts that a run opens for one pattern. What comes back each time is not over with the next thing that is new: the last of
+them stays open until the run ends."""
+
+_GRAVITY = (Action.CONTINUE, Action.NUDGE, Action.COMPRESS, Action.STOP)
 
 
 class RunTracker:
     """The memory of one run, used by the live path and by the ledger alike. Its owner holds the lock."""
 
-    __slots__ = ("_open", "flagged_reason", "last_finish_reason", "run_id", "state")
+    __slots__ = ("_open", "_times", "flagged_reason", "last_finish_reason", "run_id", "state")
 
     def __init__(self, run_id: str, policy: Policy) -> None:
         self.run_id = run_id
@@ -22,11 +28,12 @@ class RunTracker:
         self.flagged_reason: StopReason | None = None
         self.last_finish_reason: str | None = None
         self._open: dict[Pattern, Alert] = {}
+        self._times: dict[Pattern, int] = {}
 
     def copy(self) -> RunTracker:
         """Return a tracker of its own that goes on from here."""
         twin = RunTracker(self.run_id, self.state.policy)
-        twin.state, twin._open = self.state.copy(), dict(self._open)
+        twin.state, twin._open, twin._times = self.state.copy(), dict(self._open), dict(self._times)
         twin.flagged_reason, twin.last_finish_reason = self.flagged_reason, self.last_finish_reason
         return twin
 
@@ -42,16 +49,17 @@ class RunTracker:
         if not outcome.verdicts and not outcome.resolved:
             return outcome, (), ()
         resolved = tuple(
-            replace(alert, resolved_ns=call.end_ns) for pattern in outcome.resolved if (alert := self._open.pop(pattern, None))
+            replace(alert, resolved_ns=call.end_ns)
+            for pattern in outcome.resolved
+            if self._times.get(pattern, 0) < ALERTS_OF_A_PATTERN and (alert := self._open.pop(pattern, None))
         )
-        opened = []
-        for verdict in outcome.verdicts:
-            before = self._open.get(verdict.pattern)
-            alert = replace(before, verdict=verdict) if before is not None else self._alert(verdict, call, task)
-            self._open[verdict.pattern] = alert
-            self._flag(verdict)
-            opened.append(alert)
+        opened = [self.tell(verdict, call, task=task) for verdict in outcome.verdicts if not self._was_told_enough(verdict)]
         return outcome, tuple(opened), resolved
+
+    def _was_told_enough(self, verdict: Verdict) -> bool:
+        """Return whether the last alert for the pattern is open and says as much."""
+        last = self._open.get(verdict.pattern) if self._times.get(verdict.pattern, 0) >= ALERTS_OF_A_PATTERN else None
+        return last is not None and _GRAVITY.index(verdict.action) <= _GRAVITY.index(last.verdict.action)
 
     def _alert(self, verdict: Verdict, call: Call, task: str | None) -> Alert:
         return Alert(
@@ -71,9 +79,13 @@ class RunTracker:
             self.flagged_reason = verdict.stop_reason
 
     def tell(self, verdict: Verdict, call: Call, *, task: str | None) -> Alert:
-        """Open an alert, or say something graver in the one that is open, for what the guard did about a call."""
+        """Open an alert, or say something graver in the one that is open."""
         before = self._open.get(verdict.pattern)
-        alert = replace(before, verdict=verdict) if before is not None else self._alert(verdict, call, task)
+        if before is not None:
+            alert = replace(before, verdict=verdict)
+        else:
+            alert = self._alert(verdict, call, task)
+            self._times[verdict.pattern] = self._times.get(verdict.pattern, 0) + 1
         self._open[verdict.pattern] = alert
         self._flag(verdict)
         return alert
