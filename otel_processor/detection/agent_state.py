@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from otel_processor.detection.asking import argument_text, asks_question, is_similar, long_content
+from otel_processor.detection.asking import addressee, argument_text, asks_question, is_similar, long_content
 from otel_processor.detection.failing import Failure, Failures, FailureStreak, Said
 from otel_processor.detection.progress import News, Novelty
 from otel_processor.detection.repeats import RepeatCounter
@@ -57,6 +57,7 @@ class AgentState:
             failed=reading.is_error or call.error_class is not None,
             is_question=not writes and asks_question(tool, arguments),
             content=long_content(arguments) if writes else None,
+            addressee=addressee(arguments) if writes else None,
         )
 
     def something_changed(self, call: Call) -> None:

@@ -122,6 +122,14 @@ def long_content(arguments: Any) -> int | None:
     return hash(longest) if len(longest) >= CONTENT_CHARS else None
 
 
+def addressee(arguments: Any) -> str | None:
+    """Return whom a message is sent to, if the arguments say it: the same words to another person are another message."""
+    if type(arguments) is not dict:
+        return None
+    named = [(key, arguments[key]) for key in _ADDRESSEES if key in arguments]
+    return argument_text(dict(named)).casefold() if named else None
+
+
 def is_similar(one: Asked, other: Asked) -> bool:
     """Return whether two programs or longer texts share most of their words and numbers."""
     mine, others = one.words | one.numbers, other.words | other.numbers
@@ -145,4 +153,8 @@ _QUESTIONS = frozenset(
     "task request instruction instructions prompt "
     "consulta pregunta busqueda búsqueda texto recherche suche frage pergunta".split()
 )
+_ADDRESSEES = (
+    "to", "recipient", "recipients", "to_email", "email", "email_address", "to_address", "phone", "phone_number", "channel",
+    "channel_id", "chat_id", "para", "destinatario",
+)  # fmt: skip
 _SEARCHES = re.compile("search|find|look_?up|query|retriev|rag_|ask|busca|buscar|recherch|such|procur", re.IGNORECASE)

@@ -52,7 +52,7 @@ def find_copies(latest: Past, trail: Trail, policy: Policy) -> Verdict | None:
     alike = [latest]
     for past in trail.backwards():
         if past.tool == latest.tool:
-            if not (_is_copy(latest, past) or _is_rewritten(latest, past)):
+            if past.addressee != latest.addressee or not (_is_copy(latest, past) or _is_rewritten(latest, past)):
                 break
             alike.append(past)
             if len(alike) >= _LOOKED_BACK:

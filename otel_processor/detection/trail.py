@@ -29,6 +29,8 @@ class Past:
     """It looks something up by words."""
     content: int | None
     """Hash of a long text that it writes; of use within the process only."""
+    addressee: str | None = None
+    """Whom it writes to, where its arguments say it."""
     progress: bool | None = None
     news: bool | None = None
     """Whether the result brought something new, whatever that meant for the run; None without a result."""

@@ -75,6 +75,15 @@ def test_the_same_text_to_one_place_after_the_other_is_told_at_the_fifth() -> No
     assert outcomes[4].verdicts[0].message == "write_file was called 5 times with the same content each time"
 
 
+def test_the_same_message_to_one_person_after_the_other_is_a_batch() -> None:
+    mails = [{"to": f"{name}@example.com", "subject": "Invoice", "body": TEXT} for name in "abcdefgh"]
+    assert alarms(called("send_email", *mails, result="sent"), SOFT) == []
+    again = [
+        {"to": "a@example.com", "subject": f"Invoice, {word}", "body": TEXT} for word in ("may", "june", "july", "soon", "now")
+    ]
+    assert alarms(called("send_email", *again, result="sent"), SOFT) == [4]
+
+
 def test_short_entries_are_a_batch() -> None:
     assert alarms(called("set_cell", *({"cell": f"A{row}", "value": "done"} for row in range(9))), SOFT) == []
 
