@@ -58,6 +58,9 @@ def replay(db: Path, policy_path: Path | None, dry_run: bool) -> None:
         progress.end()
     for line in _told(work.outcome, policy.hash, dry_run):
         click.echo(line)
+    if work.outcome.left:
+        click.echo(f"{work.outcome.left:,} traces could not be judged, for a bug of ours, and are as they were", err=True)
+        click.get_current_context().exit(1)
 
 
 def _told(outcome: Replayed, policy_hash: str, dry_run: bool) -> Iterator[str]:

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from otel_processor.bug_reports import report_bug
+from otel_processor.errors import StoreError
 from otel_processor.policy import Policy
 from otel_processor.recording import writing
 from otel_processor.recording.judge import Judge
@@ -45,6 +47,8 @@ class Replayed:
     spans: int = 0
     alerts_before: int = 0
     alerts_after: int = 0
+    left: int = 0
+    """Traces that could not be judged for a bug of ours, and are as they were."""
     resolved: int = 0
     """Alerts that were open and are not told under this policy."""
     changes: Counter[tuple[Reasons | None, Reasons | None]] = field(default_factory=Counter)
@@ -147,6 +151,23 @@ class Replay:
     # One transaction.
 
     def _make_anew(self, trace_ids: set[str], timeout_seconds: float) -> None:
+        import duckdb
+
+        try:
+            self._make_together(trace_ids, timeout_seconds)
+        except (StoreError, duckdb.Error):
+            raise
+        except Exception:  # noqa: BLE001 - our own bug costs what it is about and nothing else
+            if len(trace_ids) == 1:
+                report_bug("replay")
+                self.outcome.left += 1
+                return
+            known = sorted(trace_ids)
+            middle = len(known) // 2
+            for part in (known[:middle], known[middle:]):
+                self._make_anew(set(part), timeout_seconds)
+
+    def _make_together(self, trace_ids: set[str], timeout_seconds: float) -> None:
         try:
             with self._database.write(timeout_seconds=timeout_seconds) as connection:
                 self._replace(connection, trace_ids)

@@ -14,6 +14,7 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from otel_processor import instrument
+from otel_processor.detection.run_state import RunState
 from otel_processor.exporter.sdk_records import record_of
 from otel_processor.policy import Policy
 from otel_processor.recording import replaying
@@ -277,3 +278,22 @@ def test_writers_go_on_between(live: dict[str, tuple[Path, list[SpanRecord]]], d
     whole = db.with_name("whole.duckdb")
     record(whole, spans)
     assert decided(db) == decided(whole)
+
+
+def test_a_trace_that_cannot_be_judged_is_left_as_it_was(db: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nor does it keep those that come before and after it from being made anew."""
+    observe = RunState.observe
+
+    def fail_for_one(state: RunState, call: Any) -> Any:
+        if call.trace_id.startswith("2"):
+            raise RuntimeError("a bug of ours")
+        return observe(state, call)
+
+    traces = [f"{number}" * 32 for number in (1, 2, 3, 4)]
+    record(db, [tool_span(f"{at}", trace=trace, at=at) for trace in traces for at in range(1, 3)], PATIENT)
+    monkeypatch.setattr(RunState, "observe", fail_for_one)
+    outcome = replay(db, STRICT)
+    assert (outcome.left, outcome.runs) == (1, 3)
+    judged_by = dict(rows(db, "select run_id, policy_hash from runs"))
+    assert judged_by == {trace: (PATIENT if trace.startswith("2") else STRICT).hash for trace in traces}
+    assert value(db, "select count(*) from calls") == 8
