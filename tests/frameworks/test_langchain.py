@@ -173,6 +173,8 @@ def test_what_concerns_no_single_call_is_told_before_the_model_is_asked(desk: De
     told = [message.content for message in messages[1:] if isinstance(message, HumanMessage)]
     assert told
     assert "brought nothing new" in told[0]
+    # What was told that way is held against no call.
+    assert guard.report().refused_calls == 0
     assert guard.report().stop_reason == "loop_detected:no_progress"
 
 

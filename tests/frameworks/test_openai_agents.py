@@ -150,6 +150,13 @@ def test_a_limit_ends_the_run(desk: Desk) -> None:
     assert len(desk.ran) == 2
 
 
+def test_a_step_too_many_does_not_ask_the_model(desk: Desk) -> None:
+    model = healthy()
+    with pytest.raises(LoopDetected, match="max_steps_reached"), LoopGuard(Policy(max_steps=2), mode="enforce"):
+        ask(model, desk, LoopGuardHooks())
+    assert len(model.calls) == 2
+
+
 def test_a_bug_of_ours_breaks_nothing(bug_of_ours: None, desk: Desk) -> None:
     with LoopGuard(mode="enforce"):
         assert ask(healthy(), desk, LoopGuardHooks()).final_output == "demo-001 was renamed"
