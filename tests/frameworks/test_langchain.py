@@ -274,3 +274,15 @@ class TestWithSpans:
         assert installed.force_flush()
         assert messages[-1].content == "demo-001 was renamed"
         assert rows(db, "select stop_reason, flagged_reason, tool_calls from runs") == [("completed", None, 4)]
+
+    @pytest.mark.parametrize("policy", [None, Policy(max_tool_calls=2)])
+    def test_without_code_nothing_keeps_the_tool_from_running(
+        self, policy: Policy | None, provider: TracerProvider, db: Path, desk: Desk
+    ) -> None:
+        installed = instrument(db, tracer_provider=provider, mode="enforce", policy=policy)
+        with pytest.raises(GraphRecursionError):
+            ask(stubborn(), desk, steps=24)
+        assert installed.force_flush()
+        assert len(desk.ran) == 12
+        if policy is None:
+            assert rows(db, "select flagged_reason from runs") == [(LOOPED,)]
