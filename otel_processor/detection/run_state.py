@@ -248,9 +248,9 @@ class RunState:
         if failed_for_now:
             repeats.saw_failure(agent.step, call.span_id, tolerated=tolerated)
         elif self.policy.repeat_scope == "change" and repeats.count and self._stirred(agent, call, news, repeats):
-            repeats.saw_stir(agent.step, call.span_id)
+            repeats.saw_stir(agent.step, call.span_id, failed=call.reading.is_error)
         else:
-            repeats.saw(agent.step, call.span_id)
+            repeats.saw(agent.step, call.span_id, failed=call.reading.is_error)
         return repeats
 
     def _stirred(self, agent: AgentState, call: Call, news: News, repeats: Repeats) -> bool:

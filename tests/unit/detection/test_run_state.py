@@ -182,7 +182,7 @@ def test_permanent_failures_count_at_once() -> None:
     assert verdicts(outcomes) == [(1, "retry_storm nudge"), (2, "retry_storm stop")]
     nudge, stop = outcomes[1].verdicts[0], outcomes[2].verdicts[0]
     assert (nudge.stop_reason, stop.stop_reason) == (None, StopReason.RETRY_STORM)
-    assert stop.message == "get_order was called 3 times and failed each time"
+    assert stop.message == "get_order was called 3 times with the same arguments and failed each time"
 
 
 # What is not known.
