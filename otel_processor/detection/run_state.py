@@ -278,6 +278,10 @@ class RunState:
         repeats: Repeats | None,
     ) -> Iterator[Verdict | None]:
         policy, wanted, trail = self.policy, self.policy.patterns, agent.trail
+        if past.news is None and past.progress is None and (repeats is None or repeats.count == 1):
+            # Its result is not recorded, and it was made once: only what it asks can be compared.
+            yield find_reworded(past, trail, policy) if Pattern.SEMANTIC_LOOP in wanted else None
+            return
         if past.content is not None and Pattern.SOFT_LOOP in wanted:
             yield find_copies(past, trail, policy)
         if repeats is not None and Pattern.HARD_LOOP in wanted:
