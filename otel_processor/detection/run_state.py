@@ -11,7 +11,7 @@ from otel_processor.detection.limits import Usage, find_limit, has_limits
 from otel_processor.detection.open_verdicts import OpenVerdicts
 from otel_processor.detection.progress import tells_much
 from otel_processor.detection.retry_storm import find_retry_storm
-from otel_processor.detection.reworded import asks_again
+from otel_processor.detection.reworded import how_new
 from otel_processor.detection.same_failure import find_same_failure
 from otel_processor.detection.spend_spike import find_spend_spike
 from otel_processor.detection.talk import Talk
@@ -140,7 +140,7 @@ class RunState:
         self.usage.add(call, self.steps)
         past = agent.past(call)
         said = what_failed(call)
-        news = agent.novelty.look(call, self.policy, asks_again=lambda: asks_again(past, agent.trail))
+        news = agent.novelty.look(call, self.policy, how_new=lambda: how_new(past, agent.trail))
         progress, tolerated, repeats = weigh(agent, call, past, news, said, self.policy)
         past.progress, past.news, past.stirred = progress, news.is_new, news.stirred
         streak, same = agent.take_failure(call, said, moved=progress is True, learned=news.is_new is True and tells_much(call))
