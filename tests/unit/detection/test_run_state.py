@@ -300,8 +300,8 @@ def test_a_changed_result_of_the_same_call_moves_from_fifty_new_characters() -> 
 
 @pytest.mark.parametrize(
     ("again", "too_few"),
-    [("orders july", 9), ("weather in paris", 2), ("the orders of july please", 29)],
-    ids=["the same call: a tenth", "another question: three hundredths", "the same in other words: a quarter"],
+    [("orders july", 9), ("weather in paris", 2), ("berlin orders of july", 29), ("july, the orders", 89)],
+    ids=["the same call: a tenth", "another question: three hundredths", "a word more: a quarter", "the same words: half"],
 )
 def test_how_many_of_the_words_of_an_answer_must_be_new(again: str, too_few: int) -> None:
     known = " ".join(f"word{letter}{other}" for letter in "abcdefghi" for other in "klmnopqrst")
