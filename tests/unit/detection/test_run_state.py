@@ -306,7 +306,7 @@ def test_a_changed_result_of_the_same_call_moves_from_fifty_new_characters() -> 
 def test_how_many_of_the_words_of_an_answer_must_be_new(again: str, too_few: int) -> None:
     known = " ".join(f"word{letter}{other}" for letter in "abcdefghi" for other in "klmnopqrst")
     for new, is_new in ((too_few, False), (too_few + 1, True)):
-        fresh = " ".join(f"n{'x' * number}" for number in range(1, new + 1))
+        fresh = " ".join(f"n{chr(97 + number // 26)}{chr(97 + number % 26)}" for number in range(new))
         outcome = run(f"search:orders july={known}", f"search:{again}={known} {fresh}", policy=Policy(min_changed_chars=10_000))[
             1
         ]
