@@ -46,8 +46,8 @@ browser: $(READY) ## the journeys in a real Chromium
 	@touch $@
 
 frameworks: .venv-frameworks/.ready .venv-crewai/.ready ## the adapters against the real frameworks, with fake models
-	.venv-frameworks/bin/python -m pytest -q -m frameworks -W default tests/frameworks
-	.venv-crewai/bin/python -m pytest -q -m frameworks -W default tests/frameworks/test_crewai.py
+	.venv-frameworks/bin/python -m pytest -q -m frameworks -W default --disable-warnings tests/frameworks
+	.venv-crewai/bin/python -m pytest -q -m frameworks -W default --disable-warnings tests/frameworks/test_crewai.py
 
 format: $(READY) ## put the code in shape
 	$(BIN)/ruff format .

@@ -94,7 +94,8 @@ class Policy:
 
     min_new_share: float = 0.1
     """Share of a result's distinct words that the run has not seen before, from which the result of the same call counts as
-    new; the answer to another question needs three tenths of it, one to a question asked before in other words 2.5 times it."""
+    new; the answer to another question needs three tenths of it, one to a question that was asked before with a word more or
+    less 2.5 times it, and one to the same words in another order five times it."""
 
     uncertainty_turns: int = 3
     """Turns in a row in which the share of hedging words rises."""

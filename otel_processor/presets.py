@@ -42,9 +42,10 @@ PRESETS: Final[Mapping[str, Mapping[str, Any]]] = MappingProxyType(
         },
         # 3 equal calls in a row, 5 while they meet 429, 503 or a timeout; doubt that rises from turn to turn, which asks for
         # a shorter context; 5 turns whose results differ by no more than 50 characters from the one before. The model is
-        # told first, and after two more failures the run ends for good. Neither steps nor time are limited.
+        # told first, and after two more failures the run ends for good. Neither steps nor time are limited, unless a limit is set
+        # beside the preset.
         "three_signals": {
-            "patterns": frozenset({Pattern.HARD_LOOP, Pattern.NO_PROGRESS, Pattern.UNCERTAINTY}),
+            "patterns": frozenset({Pattern.HARD_LOOP, Pattern.NO_PROGRESS, Pattern.UNCERTAINTY, Pattern.LIMIT}),
             "repeat_scope": "consecutive",
             **_EVERY_TOOL_THREE_TIMES,
             "transient_tolerance": 5,

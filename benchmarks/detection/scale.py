@@ -77,9 +77,12 @@ def main() -> None:
     before = tracemalloc.get_traced_memory()[0]
     memory = Memory(POLICY)
     for number in range(given.runs):
-        took(memory.run(f"run {number}").tracker.state, calls[number % 100 : number % 100 + 8])
+        run = memory.run(f"run {number}")
+        took(run.tracker.state, calls[number % 100 : number % 100 + 8])
+        memory.weigh(run)
     many = (tracemalloc.get_traced_memory()[0] - before) / 1e6
-    print(f"memory of {given.runs:,} open runs of 8 steps: {many:.0f} MB (at most 500)")
+    kept = given.runs - memory.put_away
+    print(f"memory of {given.runs:,} open runs of 8 steps, {kept:,} of them kept: {many:.0f} MB (at most 500)")
 
 
 if __name__ == "__main__":

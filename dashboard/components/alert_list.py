@@ -48,14 +48,23 @@ def show_one(row: Mapping[Hashable, Any], *, with_link: bool = True) -> None:
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             st.badge(_word(row["severity"]), color=theme.severity_badge(row["severity"]))
             st.badge(_word(theme.pattern_label(row["pattern"])), color="gray")
-            resolved = not pd.isna(row["resolved_at"])
-            st.badge(f"resolved {time_text(row['resolved_at'])}" if resolved else "open", color="green" if resolved else "red")
+            _state(row)
             st.caption(time_text(row["raised_at"]), width="content")
         st.text(text_of(row["message"]))
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             st.text(_whose(row), width="content")
             if with_link:
                 run_link.show(str(row["run_id"]))
+
+
+def _state(row: Mapping[Hashable, Any]) -> None:
+    """Say whether the loop is open, was left, or went on until the run ended: that is no good end."""
+    if pd.isna(row["resolved_at"]):
+        st.badge("open", color="red")
+    elif not pd.isna(row["until_the_end"]) and row["until_the_end"]:
+        st.badge(f"run ended {time_text(row['resolved_at'])}", color="gray")
+    else:
+        st.badge(f"resolved {time_text(row['resolved_at'])}", color="green")
 
 
 def _whose(row: Mapping[Hashable, Any]) -> str:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 import uuid
 from random import Random
 from typing import TYPE_CHECKING
 
+from otel_processor.alert_log import LOGGER
 from otel_processor.demo import report
 from otel_processor.demo.agent import run_task
 from otel_processor.demo.tasks import TASKS, Task
@@ -50,6 +52,8 @@ class Tour:
 
         import otel_processor
 
+        # The tour tells the alerts itself, as they come out of the database.
+        logging.getLogger(LOGGER).disabled = True
         provider = TracerProvider(resource=Resource.create({"service.name": SERVICE}))
         handle = otel_processor.instrument(db=str(self._db), tracer_provider=provider)
         self._say(f"{SIDE_BY_SIDE} agents at a time for about {seconds:g} s; alerts as they fire:\n")

@@ -19,7 +19,6 @@ LOOKED_AT_CHARS = 1_500
 CONTENT_CHARS = 64
 """Characters from which a text that is written is content."""
 
-_SIMILAR_SHARE = 0.7
 _DEPTH = 6
 _MEMBERS = 64
 _PLAIN = frozenset({str, bool, float, int})
@@ -130,10 +129,10 @@ def addressee(arguments: Any) -> str | None:
     return argument_text(dict(named)).casefold() if named else None
 
 
-def is_similar(one: Asked, other: Asked) -> bool:
-    """Return whether two programs or longer texts share most of their words and numbers."""
+def is_similar(one: Asked, other: Asked, share: float = 0.7) -> bool:
+    """Return whether two programs or longer texts share that much of all their words and numbers."""
     mine, others = one.words | one.numbers, other.words | other.numbers
-    return bool(mine) and _SIMILAR_SHARE * len(mine | others) <= len(mine & others)
+    return bool(mine) and share * len(mine | others) <= len(mine & others)
 
 
 def asks_question(tool: str, arguments: Any) -> bool:

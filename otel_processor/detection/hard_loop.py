@@ -35,7 +35,7 @@ def find_hard_loop(call: Call, progress: bool | None, repeats: Repeats, policy: 
         if call.error_class in _RETRIES and Pattern.RETRY_STORM in policy.patterns:
             return None
     tool = call.reading.tool or "a tool"
-    if call.reading.is_error:
+    if call.reading.is_error and not repeats.answered:
         came_back = "and failed each time"
     elif progress is True:
         came_back = "in a row" if policy.repeat_scope == "consecutive" else "in this run"

@@ -22,6 +22,10 @@ _SKETCHES = 64
 _SIGNATURES = 2_048
 _WRITTEN = 1_024
 
+LEAST_NEW, MOST_NEW = 0.3, 5.0
+"""Times `policy.min_new_share` that the answer to another question must bring to be new, and that to the same question in the
+same words in another order."""
+
 
 class News(NamedTuple):
     """What a result brought, before it is asked what that means for the run."""
@@ -58,13 +62,13 @@ class Novelty:
         twin._written, twin._last_result = self._written.copy(), self._last_result
         return twin
 
-    def look(self, call: Call, policy: Policy, *, asks_again: Callable[[], bool]) -> News:
+    def look(self, call: Call, policy: Policy, *, how_new: Callable[[], float]) -> News:
         """Say what the call's result brought, and remember it.
 
         Args:
             call: the tool call.
             policy: the thresholds.
-            asks_again: says whether the agent asked nearly the same before, so that the answer must bring more to be new.
+            how_new: says how many times `policy.min_new_share` the answer must bring, by what was asked before.
         """
         is_first = False
         if call.signature is not None:
@@ -90,19 +94,19 @@ class Novelty:
             return News(moved, was_seen, stirred=moved, is_first=is_first)
         if was_seen:
             return News(False, was_seen=True, stirred=False, is_first=is_first)
-        return self._compare(evidence.sketch, last, policy, asks_again, is_first=is_first)
+        return self._compare(evidence.sketch, last, policy, how_new, is_first=is_first)
 
     def _compare(
-        self, sketch: frozenset[int], last: array[int] | None, policy: Policy, asks_again: Callable[[], bool], *, is_first: bool
+        self, sketch: frozenset[int], last: array[int] | None, policy: Policy, how_new: Callable[[], float], *, is_first: bool
     ) -> News:
         told = sketch if last is None else without_ids(sketch)
         new_words = self._words.count_new(told)
         self._words.add(sketch)
         needed = policy.min_new_share * len(sketch)
         is_new = new_words > 0 and new_words >= needed
-        if last is None and new_words > 1 and _OTHER_FACTOR * needed <= new_words < _NEAR_FACTOR * needed:
+        if last is None and new_words > 1 and LEAST_NEW * needed <= new_words < MOST_NEW * needed:
             # Asked about another thing, a few new words among many of the form are the answer; asked again, they are not.
-            is_new = not asks_again()
+            is_new = new_words >= how_new() * needed
         changed = changed_chars(sketch, last) if last is not None else 0
         if last is not None and not is_new:
             is_new = changed > policy.min_changed_chars
@@ -175,13 +179,6 @@ MUCH_CHARS = 100
 def tells_much(call: Call) -> bool:
     """Return whether an answer is more than a receipt."""
     return call.evidence is not None and call.evidence.length >= MUCH_CHARS
-
-
-_OTHER_FACTOR = 0.3
-"""An answer to another question may do with this part of the new words."""
-
-_NEAR_FACTOR = 2.5
-"""An answer to a question that was asked before in other words must bring this many times the new words to be new."""
 
 
 def _short(digest: str) -> int:

@@ -12,12 +12,13 @@ class Repeats:
     """One signature's count. Where it was called is the evidence of a verdict, the latest few places of it.
 
     `failures` counts transient failures in a row, `uncounted` those of them that were tolerated: they count once there are
-    too many. `places` holds (step, span id).
+    too many. `answered` says that one of the counted calls did not fail. `places` holds (step, span id).
     """
 
-    __slots__ = ("count", "failures", "places", "stirred", "uncounted")
+    __slots__ = ("answered", "count", "failures", "places", "stirred", "uncounted")
 
     def __init__(self) -> None:
+        self.answered = False
         self.count = 0
         self.failures = 0
         self.uncounted = 0
@@ -28,7 +29,7 @@ class Repeats:
         """Return a count of its own with the same numbers."""
         twin = Repeats()
         twin.count, twin.failures, twin.uncounted = self.count, self.failures, self.uncounted
-        twin.stirred, twin.places = self.stirred, self.places.copy()
+        twin.answered, twin.stirred, twin.places = self.answered, self.stirred, self.places.copy()
         return twin
 
     def once_more(self) -> Repeats:
@@ -37,18 +38,20 @@ class Repeats:
         twin.count += 1 + twin.uncounted
         return twin
 
-    def saw(self, step: int, span_id: str) -> None:
+    def saw(self, step: int, span_id: str, *, failed: bool) -> None:
         """Count a call that met no transient failure: those before it are forgiven."""
+        self.answered = self.answered or not failed
         self.count += 1
         self.failures = self.uncounted = 0
         self._remember(step, span_id)
 
-    def saw_stir(self, step: int, span_id: str) -> None:
+    def saw_stir(self, step: int, span_id: str, *, failed: bool) -> None:
         """Take in that the answer moved a little: no news yet, but no repeat either."""
         self.stirred += 1
         self.count = 0
+        self.answered = False
         self.places.clear()
-        self.saw(step, span_id)
+        self.saw(step, span_id, failed=failed)
 
     def saw_failure(self, step: int, span_id: str, *, tolerated: bool) -> None:
         """Take in a transient failure: the first few are not held against the agent, then all of them are."""

@@ -33,7 +33,8 @@ def find_retry_storm(call: Call, streak: FailureStreak, policy: Policy) -> Verdi
     }.get(call.error_class or ErrorClass.OTHER)
     if limit is not None and len(same_call) >= limit:
         grave = call.error_class is ErrorClass.TRANSIENT or len(same_call) >= limit + _GRAVE
-        return _verdict(call, streak, same_call, limit, f"was called {len(same_call)} times and failed each time", grave=grave)
+        text = f"was called {len(same_call)} times with the same arguments and failed each time"
+        return _verdict(call, streak, same_call, limit, text, grave=grave)
     said = streak.latest[-1].said
     if call.error_class is ErrorClass.PERMANENT and streak.times > policy.retry_permanent and _is_no_tool(said):
         failures = list(streak.latest)

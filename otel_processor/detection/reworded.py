@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
-from otel_processor.detection.asking import is_reworded
+from otel_processor.detection.asking import is_reworded, is_similar
+from otel_processor.detection.progress import LEAST_NEW, MOST_NEW
 from otel_processor.detection.trail import Past, Trail
 from otel_processor.model import Action, Pattern, StopReason, Verdict
 from otel_processor.policy import Policy
 
 _LONGEST_QUESTION_WORDS = 40
 _LOOKED_BACK = 8
+_SAME_WORDS = 0.8
+_REWORDED_NEW = 2.5
 
 
-def asks_again(latest: Past, trail: Trail) -> bool:
-    """Return whether a tool was asked nearly the same before."""
+def how_new(latest: Past, trail: Trail) -> float:
+    """Return how many times `policy.min_new_share` an answer must bring to be new, by what the tool was asked before it."""
     if not latest.is_question or not 2 <= len(latest.asked.words) <= _LONGEST_QUESTION_WORDS:
-        return False
-    return any(past.arguments and is_reworded(latest.asked, past.asked) for past in trail.of_tool(latest.tool, _LOOKED_BACK))
+        return LEAST_NEW
+    asked = latest.asked
+    before = [past.asked for past in trail.of_tool(latest.tool, _LOOKED_BACK) if past.arguments]
+    if any(asked.numbers == other.numbers and is_similar(asked, other, _SAME_WORDS) for other in before):
+        return MOST_NEW
+    return _REWORDED_NEW if any(is_reworded(asked, other) for other in before) else LEAST_NEW
 
 
 def _alike(latest: Past, others: list[Past]) -> list[Past]:

@@ -71,21 +71,23 @@ class Report:
             lines.append(f"Seen: {self.message}.")
         if self.goal:
             lines.append(f"Goal: {self.goal}")
-        lines.append(f"It took {self.steps} steps and {self.tool_calls} tool calls in {self.seconds:.1f} s{self._refused()}.")
+        taken = f"{_some(self.steps, 'step')} and {_some(self.tool_calls, 'tool call')}"
+        lines.append(f"It took {taken} in {self.seconds:.1f} s{self._refused()}.")
         if self._spent():
             lines.append(self._spent())
         if self.attempts:
             lines.append("Tried:")
             lines += [f"- {_attempt(attempt)}" for attempt in self.attempts]
             if self.attempts_left_out:
-                lines.append(f"- and {self.attempts_left_out} other calls before")
+                lines.append(f"- and {_some(self.attempts_left_out, 'other call')} before")
         if self.partial:
             lines.append("What there is so far:")
             lines += [f"- {part}" for part in self.partial]
         return "\n".join(lines)
 
     def _refused(self) -> str:
-        return f"; {self.refused_calls} more were not let through" if self.refused_calls else ""
+        more = "1 more was" if self.refused_calls == 1 else f"{self.refused_calls} more were"
+        return f"; {more} not let through" if self.refused_calls else ""
 
     def _spent(self) -> str:
         parts = []
@@ -95,6 +97,10 @@ class Report:
         if self.cost_usd is not None:
             parts.append(f"${self.cost_usd:.4f}{_of_them(self.wasted_cost_usd, '${:.4f}')}")
         return f"Spent: {', '.join(parts)}." if parts else ""
+
+
+def _some(number: int, one: str) -> str:
+    return f"{number} {one}" if number == 1 else f"{number} {one}s"
 
 
 def _of_them(wasted: float | None, form: str) -> str:

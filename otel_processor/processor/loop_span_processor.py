@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from opentelemetry import baggage
 from opentelemetry.sdk.trace import ReadableSpan, Span, SpanProcessor
 
+from otel_processor.alert_log import log_alert
 from otel_processor.detection.bounded import RecentMap
 from otel_processor.detection.evidence import make_call
 from otel_processor.detection.fingerprint import examine, raw_hash
@@ -272,6 +273,7 @@ class LoopSpanProcessor(SpanProcessor):
 
     @never_raise
     def _tell(self, alert: Alert) -> None:
+        log_alert(alert)
         if self._on_alert is not None:
             self._on_alert(alert)
 

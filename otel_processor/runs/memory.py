@@ -29,8 +29,8 @@ _TRIES = 10_000
 _KEPT = 64
 """Entries that wait in a trace until it is decided which run it belongs to."""
 
-MOST_WORDS = 5_000_000
-"""Words that all open runs together remember, some 350 MB: beyond that the runs idle longest are put away."""
+MOST_WORDS = 7_000_000
+"""Words that all open runs together remember, some 420 MB: beyond that the runs idle longest are put away."""
 
 PLAIN_TRACES = 2_000
 """Traces without a call or an agent that are remembered: they may turn out to surround one."""

@@ -107,11 +107,16 @@ class RunFacts:
             ended_ns=None if ended is None else max(ended, self.last_ns),
             last_ns=self.last_ns,
             stop_reason=reason,
-            flagged_reason=tracker.flagged_reason,
+            flagged_reason=tracker.flagged_reason or _loop_that_ended_it(reason),
             status=status_of(reason, failed=ended is not None and self.ending.failed),
             policy_hash=policy_hash,
             idle_reason=self.ending.reason_when_idle() if ended is None else None,
         )
+
+
+def _loop_that_ended_it(reason: StopReason) -> StopReason | None:
+    # A guard that is asked keeps calls from being made: the spans alone may show no loop.
+    return reason if reason.startswith("loop_detected:") else None
 
 
 def may_be_a_run(reading: Reading) -> bool:

@@ -187,8 +187,8 @@ def _resolved(connection: duckdb.DuckDBPyConnection) -> None:
         action="nudge",
         task="crawl",
         message="3 steps in a row brought nothing new",
-        at=datetime.now(UTC) - timedelta(minutes=4),
-        resolved_at=datetime.now(UTC) - timedelta(minutes=3),
+        at=datetime.now(UTC) - timedelta(minutes=4, seconds=56),
+        resolved_at=datetime.now(UTC) - timedelta(minutes=4, seconds=53),
     )
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import duckdb
+
 from otel_processor.store.database import Database
 from tests.dashboard import seed
 from tests.dashboard.conftest import overview, parameter, texts
@@ -72,6 +74,18 @@ def test_alerts_are_listed_newest_first_with_what_they_say(seeded_db: Path) -> N
     assert "Repeated call" in seen
     assert "No progress" in seen
     assert "resolved" in seen
+
+
+def test_a_loop_that_went_on_until_its_run_ended_is_not_called_resolved(seeded_db: Path) -> None:
+    connection = duckdb.connect(str(seeded_db))
+    connection.execute(
+        "update alerts set resolved_at = (select r.ended_at from run_rows as r where r.run_id = alerts.run_id)"
+        " where resolved_at is not null"
+    )
+    connection.close()
+    badges = [element.value for element in overview().markdown if "-badge[" in element.value]
+    assert any("run ended" in badge for badge in badges)
+    assert not any("resolved" in badge for badge in badges)
 
 
 def test_each_alert_links_to_its_run(seeded_db: Path) -> None:

@@ -23,7 +23,10 @@ RUN = seed.LOOPING
 QUERIES: dict[str, tuple[Row, str]] = {
     "recent_alerts": (
         {"limit": 10},
-        "alert_id run_id raised_at severity pattern action stop_reason task agent tool message resolved_at alerts open_alerts",
+        (
+            "alert_id run_id raised_at severity pattern action stop_reason task agent tool message resolved_at until_the_end "
+            "alerts open_alerts"
+        ),
     ),
     "run_totals": (
         {"hours": None},
@@ -64,7 +67,7 @@ QUERIES: dict[str, tuple[Row, str]] = {
     "run_signatures": ({"run_id": RUN, "limit": 10}, "signature tool arguments calls flat_calls first_step last_step"),
     "run_alerts": (
         {"run_id": RUN, "limit": 10},
-        "alert_id raised_at severity pattern action stop_reason agent tool message resolved_at step",
+        "alert_id raised_at severity pattern action stop_reason agent tool message resolved_at until_the_end step",
     ),
     "step_calls": (
         {"run_id": RUN, "step": 2, "longest": 100, "limit": 10},

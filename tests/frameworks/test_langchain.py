@@ -173,6 +173,8 @@ def test_what_concerns_no_single_call_is_told_before_the_model_is_asked(desk: De
     told = [message.content for message in messages[1:] if isinstance(message, HumanMessage)]
     assert told
     assert "brought nothing new" in told[0]
+    # What was told that way is held against no call.
+    assert guard.report().refused_calls == 0
     assert guard.report().stop_reason == "loop_detected:no_progress"
 
 
@@ -272,3 +274,15 @@ class TestWithSpans:
         assert installed.force_flush()
         assert messages[-1].content == "demo-001 was renamed"
         assert rows(db, "select stop_reason, flagged_reason, tool_calls from runs") == [("completed", None, 4)]
+
+    @pytest.mark.parametrize("policy", [None, Policy(max_tool_calls=2)])
+    def test_without_code_nothing_keeps_the_tool_from_running(
+        self, policy: Policy | None, provider: TracerProvider, db: Path, desk: Desk
+    ) -> None:
+        installed = instrument(db, tracer_provider=provider, mode="enforce", policy=policy)
+        with pytest.raises(GraphRecursionError):
+            ask(stubborn(), desk, steps=24)
+        assert installed.force_flush()
+        assert len(desk.ran) == 12
+        if policy is None:
+            assert rows(db, "select flagged_reason from runs") == [(LOOPED,)]

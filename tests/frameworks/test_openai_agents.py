@@ -150,6 +150,13 @@ def test_a_limit_ends_the_run(desk: Desk) -> None:
     assert len(desk.ran) == 2
 
 
+def test_a_step_too_many_does_not_ask_the_model(desk: Desk) -> None:
+    model = healthy()
+    with pytest.raises(LoopDetected, match="max_steps_reached"), LoopGuard(Policy(max_steps=2), mode="enforce"):
+        ask(model, desk, LoopGuardHooks())
+    assert len(model.calls) == 2
+
+
 def test_a_bug_of_ours_breaks_nothing(bug_of_ours: None, desk: Desk) -> None:
     with LoopGuard(mode="enforce"):
         assert ask(healthy(), desk, LoopGuardHooks()).final_output == "demo-001 was renamed"
@@ -202,3 +209,15 @@ class TestWithSpans:
         assert ask(healthy(), desk, LoopGuardHooks()).final_output == "demo-001 was renamed"
         assert installed.force_flush()
         assert rows(db, "select stop_reason, flagged_reason, tool_calls from runs") == [("completed", None, 4)]
+
+    @pytest.mark.parametrize("policy", [None, Policy(max_tool_calls=2)])
+    def test_without_code_nothing_keeps_the_tool_from_running(
+        self, policy: Policy | None, provider: TracerProvider, db: Path, desk: Desk
+    ) -> None:
+        installed = instrument(db, tracer_provider=provider, mode="enforce", policy=policy)
+        with pytest.raises(MaxTurnsExceeded):
+            ask(stubborn(), desk)
+        assert installed.force_flush()
+        assert len(desk.ran) == 12
+        if policy is None:
+            assert rows(db, "select flagged_reason from runs") == [(LOOPED,)]

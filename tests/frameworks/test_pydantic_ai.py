@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 needs("pydantic_ai")
 
 from pydantic import BaseModel
-from pydantic_ai import Agent, ModelRetry
+from pydantic_ai import Agent, DeferredToolRequests, ModelRetry
 from pydantic_ai.capabilities import Instrumentation
-from pydantic_ai.exceptions import UsageLimitExceeded
+from pydantic_ai.exceptions import ApprovalRequired, UsageLimitExceeded
 from pydantic_ai.messages import ModelRequest, ModelResponse, TextPart, ToolCallPart, ToolReturnPart, UserPromptPart
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 from pydantic_ai.models.instrumented import InstrumentationSettings
@@ -160,6 +160,8 @@ def test_what_concerns_no_single_call_is_told_with_the_next_request(desk: Desk) 
         result = ask(model, desk, LoopGuardCapability())
     _, *told = model.told(UserPromptPart)
     assert "brought nothing new" in told[0]
+    # What was told that way is held against no call.
+    assert guard.report().refused_calls == 0
     kept = [part for message in result.all_messages() if isinstance(message, ModelRequest) for part in message.parts]
     assert len([part for part in kept if isinstance(part, UserPromptPart)]) == 1
     assert guard.report().stop_reason == "loop_detected:no_progress"
@@ -171,6 +173,18 @@ def test_a_limit_ends_the_run(desk: Desk) -> None:
     assert len(desk.ran) == 2
     assert guard.report().stop_reason == "max_tool_calls_reached"
     assert result.output.startswith("The run was stopped: max_tool_calls_reached.")
+
+
+def test_a_call_that_waits_for_a_person_is_not_made_yet() -> None:
+    class Careful(Desk):
+        def lookup_order(self, order_id: str) -> str:
+            """Look an order up."""
+            raise ApprovalRequired
+
+    with LoopGuard(mode="enforce") as guard:
+        result = ask(stubborn(), Careful(), LoopGuardCapability(), output=[str, DeferredToolRequests])
+        assert len(result.output.approvals) == 1
+        assert guard.report().attempts == ()
 
 
 def test_a_bug_of_ours_breaks_nothing(bug_of_ours: None, desk: Desk) -> None:

@@ -73,6 +73,23 @@ def test_calls_are_counted_by_their_spans_and_asked_about_here(
     assert root_of(seen)["loop.stop_reason"] == ("completed" if mode != "enforce" else "loop_detected:repeated_tool_signature")
 
 
+def test_a_run_that_a_guard_of_its_own_stopped_is_flagged_though_its_spans_show_no_loop(
+    provider: TracerProvider, db: Path
+) -> None:
+    installed = instrument(db, tracer_provider=provider)
+    tracer = provider.get_tracer("agent")
+    with agent(tracer, "clerk"), LoopGuard(mode="enforce") as guard:
+        while not guard.stopped:
+            guard.on_step()
+            answer = guard.before_tool("lookup", ORDER)
+            if answer.allows_call:
+                call_tool(tracer, "lookup", ORDER, "nothing")
+                guard.after_tool("nothing")
+    assert installed.force_flush()
+    looped = "loop_detected:repeated_tool_signature"
+    assert rows(db, "select tool_calls, stop_reason, flagged_reason from runs") == [(2, looped, looped)]
+
+
 def test_threads_of_a_run_share_its_guard(provider: TracerProvider) -> None:
     from opentelemetry import context
 

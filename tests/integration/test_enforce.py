@@ -187,8 +187,10 @@ def test_what_was_refused_is_stored_as_a_call_that_failed(provider: TracerProvid
         (3, True),
     ]
     assert value(db, "select flagged_reason from runs") == "loop_detected:repeated_tool_signature"
-    # The live path and the recorder tell the same alert.
-    assert value(db, "select count(*) from alerts where pattern = 'hard_loop'") == 1
+    # The live path and the recorder tell the same alert; what was refused did not fail each time.
+    assert rows(db, "select message from alerts where pattern = 'hard_loop'") == [
+        (f"{value(db, 'select min(tool) from calls')} was called 3 times with the same arguments and nothing new came back",)
+    ]
 
 
 def fail(*_: Any, **__: Any) -> NoReturn:

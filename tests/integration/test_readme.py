@@ -72,7 +72,8 @@ def test_the_lines_for_an_agent_run(tmp_path: Path) -> None:
 def test_every_setting_is_documented() -> None:
     code = (ROOT / "otel_processor/settings.py").read_text(encoding="utf-8")
     for name in set(re.findall(r"\"(OTEL_PROCESSOR_[A-Z_]+)\"", code)):
-        assert f"`{name}`" in README
+        # A name that ends so begins the names of many.
+        assert f"`{name}`" in README or (name.endswith("_") and f"`{name}…`" in README)
 
 
 def test_files_it_names_are_there() -> None:

@@ -209,6 +209,16 @@ def test_a_preset_is_named_in_a_file_and_its_fields_can_be_otherwise(tmp_path: P
         load_policy(path)
 
 
+@pytest.mark.parametrize("preset", list(PRESETS))
+def test_a_limit_beside_a_preset_is_kept(preset: str) -> None:
+    watched = LoopGuard(Policy.preset(preset, max_tool_calls=2), mode=Mode.ENFORCE)
+    assert [watched.on_tool_call("search", {"q": number}).stop_reason for number in range(3)] == [
+        None,
+        None,
+        "max_tool_calls_reached",
+    ]
+
+
 def test_a_preset_is_named_in_the_environment_and_a_file_goes_before_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OTEL_PROCESSOR_PRESET", "three_signals")
     assert policy_of(None) == Policy.preset("three_signals")

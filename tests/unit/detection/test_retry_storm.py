@@ -15,7 +15,7 @@ def test_a_transient_failure_is_tolerated_five_times() -> None:
     assert alarms(outcomes, STORM) == [5]
     verdict = outcomes[5].verdicts[0]
     assert (verdict.stop_reason, verdict.evidence["error_class"]) == (StopReason.RETRY_STORM, "transient")
-    assert verdict.message == "search was called 6 times and failed each time"
+    assert verdict.message == "search was called 6 times with the same arguments and failed each time"
 
 
 def test_the_pauses_between_the_attempts_are_evidence() -> None:

@@ -21,7 +21,7 @@ def test_a_stopped_run_says_why_what_was_tried_what_there_is_and_what_it_cost() 
         "The run was stopped: loop_detected:repeated_tool_signature.\n"
         "Seen: search was called 3 times with the same arguments and nothing new came back.\n"
         "Goal: find the cat\n"
-        f"It took 4 steps and 3 tool calls in {report.seconds:.1f} s; 1 more were not let through.\n"
+        f"It took 4 steps and 3 tool calls in {report.seconds:.1f} s; 1 more was not let through.\n"
         "Spent: 440 tokens (110 of it in steps that brought nothing new), $0.0400 ($0.0100 of it in steps that brought"
         " nothing new).\n"
         "Tried:\n"

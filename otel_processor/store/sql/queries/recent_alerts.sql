@@ -12,6 +12,7 @@ select
     tool,
     left(message, 600) as message,
     resolved_at,
+    resolved_at >= (select max(r.ended_at) from run_rows as r where r.run_id = alerts.run_id) as until_the_end,
     count(*) over () as alerts,
     count(*) filter (resolved_at is null) over () as open_alerts
 from alerts

@@ -10,6 +10,7 @@ select
     a.tool,
     left(a.message, 600) as message,
     a.resolved_at,
+    a.resolved_at >= (select max(r.ended_at) from run_rows as r where r.run_id = a.run_id) as until_the_end,
     min(c.step) as step
 from alerts as a
 left join calls as c on c.run_id = a.run_id and c.trace_id = a.trace_id and c.span_id = a.span_id
