@@ -13,6 +13,7 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from otel_processor import DuckDBSpanExporter, LoopSpanProcessor, Policy, bug_reports, instrument
+from otel_processor.alert_log import LOGGER
 from otel_processor.detection.run_state import RunState
 from otel_processor.dialects import read_span
 from otel_processor.runs.ledger import Ledger
@@ -50,7 +51,9 @@ def fail(*_: Any, **__: Any) -> NoReturn:
 
 
 def messages(caplog: pytest.LogCaptureFixture) -> list[str]:
-    return [entry.getMessage() for entry in caplog.records if entry.name.startswith("otel_processor")]
+    """What we log of ourselves; alerts are of the agent."""
+    ours = (entry for entry in caplog.records if entry.name.startswith("otel_processor"))
+    return [entry.getMessage() for entry in ours if entry.name != LOGGER]
 
 
 def test_a_callback_that_raises_is_told_every_alert(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 from typing import TYPE_CHECKING, Any
 
@@ -126,7 +127,8 @@ def dies(code: str, db: Path, times: int, run: str) -> None:
 
 def lives(code: str, db: Path, times: int, run: str) -> list[dict[str, Any]]:
     out, errors = processes.run(code, db, times, run)
-    assert errors == ""
+    # Nothing but the alerts.
+    assert all(re.match("(hard_loop|no_progress) in ", line) for line in errors.splitlines()), errors
     return [json.loads(line) for line in out.splitlines()]
 
 
