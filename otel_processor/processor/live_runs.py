@@ -6,18 +6,18 @@ import os
 import threading
 import weakref
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from otel_processor.detection.bounded import RecentMap, WeighedMap
-from otel_processor.dialects import read_span
 from otel_processor.guard.asked import AskedCalls
 from otel_processor.guard.declaring import find_roots
 from otel_processor.guard.guarded_run import GuardedRun
-from otel_processor.model import NOTHING, Mode, Reading, Role
+from otel_processor.model import Mode, Role
 from otel_processor.processor import recalling
 from otel_processor.processor.cancelled import handled_now
+from otel_processor.processor.open_spans import DEPTH, EndedCall, OpenSpan, Surroundings, surroundings_of
 from otel_processor.processor.recalling import Earlier, Recall
-from otel_processor.processor.sdk_span import SpanView, raw_attributes
+from otel_processor.processor.sdk_span import raw_attributes
 from otel_processor.runs.attempts import Tries
 from otel_processor.runs.ending import Ending
 from otel_processor.runs.memory import MOST_WORDS
@@ -27,7 +27,7 @@ from otel_processor.runs.trace_tree import agree, at_once
 from otel_processor.runs.tracker import RunTracker
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
     from opentelemetry.sdk.trace import Span
 
@@ -40,96 +40,11 @@ OPEN_SPANS = 50_000
 
 LIVE_RUNS = 10_000
 
-_DEPTH = 128
-
 _INSIDE = 16
 """Calls directly inside one span that are remembered until it ends."""
 
 _CALL_IDS = 256
 """Call ids of a run that are remembered: a call told again is told soon."""
-
-
-class EndedCall(NamedTuple):
-    """What is remembered of a call, to tell whether another span tells it again."""
-
-    role: Role
-    tool: str | None
-    call_id: str | None
-    start_ns: int
-    end_ns: int
-
-
-@dataclass(slots=True)
-class OpenSpan:
-    """A span between its start and its end."""
-
-    span: Span
-    attributes: Mapping[str, Any]
-    """The SDK's own mapping: it fills while the span is open."""
-    parent: OpenSpan | None
-    has_parent: bool
-    """It has a parent, be it in another process."""
-    handled: int = 0
-    """The exception that was being handled when it began."""
-    read_at: int = -1
-    reading: Reading = NOTHING
-    inside: list[EndedCall] | None = None
-    """Calls that ended directly inside, with nothing but plain spans between: the span may tell one of them again."""
-    tries: Tries | None = None
-    """Attempts that HTTP requests inside made, with nothing but plain spans between."""
-    refused: tuple[Call, Answer] | None = None
-    """The call was asked about when the span started, and was not made."""
-
-    def read(self) -> Reading:
-        """Return what the span says so far; read again only when attributes came since."""
-        size = len(self.attributes)
-        if size != self.read_at:
-            try:
-                self.reading, self.read_at = read_span(SpanView(self.span)), size
-            except Exception:  # noqa: BLE001 - another thread may be writing on the open span
-                # What was read before holds until the next time.
-                self.read_at = -1
-        return self.reading
-
-    def read_at_end(self) -> Reading:
-        """Return what the span says now that it has ended; status, events or a value may have changed without a new attribute."""
-        self.read_at = -1
-        return self.read()
-
-
-class Surroundings(NamedTuple):
-    """What a span and the open spans above it say about where it belongs."""
-
-    declared_run_id: str | None
-    agent: str
-    """The span's own agent, else the nearest above; empty when none is named."""
-    task: str | None
-    """Declared, else the outermost agent or workflow, else the root span's name."""
-    task_type: str | None
-    outermost: str
-    """The outermost agent that is named; empty when none is."""
-
-
-def surroundings_of(known: OpenSpan) -> Surroundings:
-    """Look at a span and the open spans above it, nearest first."""
-    run_id = declared_task = task_type = outermost = root_name = None
-    agent = known.read().agent
-    current: OpenSpan | None = known
-    for _ in range(_DEPTH):
-        if current is None:
-            break
-        reading = current.read()
-        if reading is NOTHING:
-            root_name = current.span.name
-        else:
-            run_id = run_id or reading.run_id
-            declared_task = declared_task or reading.task
-            task_type = task_type or reading.task_type
-            if reading.role.is_task_root and reading.agent:
-                agent = agent or reading.agent
-                outermost = reading.agent
-        current = current.parent
-    return Surroundings(run_id, agent or "", declared_task or outermost or agent or root_name, task_type, outermost or "")
 
 
 @dataclass(slots=True)
@@ -291,7 +206,7 @@ class LiveRuns:
     def root_around(self, span_id: int) -> OpenSpan | None:
         """Return the open span that an open span of this process lies in, and that lies in none."""
         known = self._spans.peek(span_id)
-        for _ in range(_DEPTH):
+        for _ in range(DEPTH):
             if known is None or known.parent is None:
                 break
             known = known.parent

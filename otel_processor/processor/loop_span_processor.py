@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from opentelemetry import baggage
@@ -22,10 +22,12 @@ from otel_processor.pricing import Pricer
 from otel_processor.processor.border import never_raise
 from otel_processor.processor.cancelled import record_cancellation
 from otel_processor.processor.ending import guard_reason
-from otel_processor.processor.live_runs import EndedCall, LiveRun, LiveRuns, OpenSpan, Surroundings, surroundings_of
+from otel_processor.processor.live_runs import LiveRun, LiveRuns
+from otel_processor.processor.open_spans import EndedCall, OpenSpan, surroundings_of
 from otel_processor.processor.recalling import Earlier
 from otel_processor.processor.refusing import end_refused
 from otel_processor.processor.sdk_span import SDK_CALLS_ON_ENDING, SpanView, value_length_limit, write_event, write_tags
+from otel_processor.processor.tagging import alert_attributes, tags_of, with_inherited
 from otel_processor.runs.attempts import tries_of
 from otel_processor.runs.ending import Seen
 from otel_processor.runs.limits import without_cut_values
@@ -195,7 +197,7 @@ class LoopSpanProcessor(SpanProcessor):
 
     def _finish_call(self, known: OpenSpan, span: ReadableSpan, reading: Reading) -> None:
         around = surroundings_of(known)
-        reading = _with_inherited(span, reading, around)
+        reading = with_inherited(span, reading, around)
         trace_id, span_id = self._hand_on(span, reading)
         limit = value_length_limit(span)
         was_cut = False
@@ -234,12 +236,12 @@ class LoopSpanProcessor(SpanProcessor):
             outcome, alerts = self._observe(known, run, call, around.task)
             self._live.weigh(run)
         if reading.role is Role.TOOL:
-            tags = _tags(run, call, outcome)
+            tags = tags_of(run.tracker.run_id, call, outcome)
             if around.declared_run_id is not None:
                 tags[names.LOOP_RUN_DECLARED] = True
             write_tags(span, tags)
         for alert in alerts:
-            write_event(span, names.LOOP_ALERT_EVENT, _alert_attributes(alert), end_ns)
+            write_event(span, names.LOOP_ALERT_EVENT, alert_attributes(alert), end_ns)
             self._tell(alert)
 
     def _with_what_lies_below(self, known: OpenSpan, call: Call) -> Call:
@@ -338,52 +340,6 @@ class LoopSpanProcessor(SpanProcessor):
             with self._live.lock:
                 self._examined.put(raw, evidence)
         return evidence
-
-
-def _with_inherited(span: ReadableSpan, reading: Reading, around: Surroundings) -> Reading:
-    """Write on a call what was declared above it: the span that declared it arrives later, or never if it is killed."""
-    tags: dict[str, Any] = {}
-    found: dict[str, Any] = {}
-    if around.declared_run_id is not None and reading.run_id is None:
-        tags |= {names.LOOP_RUN_ID: around.declared_run_id, names.LOOP_RUN_DECLARED: True}
-        found["run_id"] = around.declared_run_id
-    if around.task_type is not None and reading.task_type is None:
-        tags[names.LOOP_TASK_TYPE] = found["task_type"] = around.task_type
-    if not found or not write_tags(span, tags):
-        return reading
-    return Reading.of(reading.__dict__ | found)
-
-
-def _tags(run: LiveRun, call: Call, outcome: CallOutcome) -> dict[str, Any]:
-    tags: dict[str, Any] = {
-        names.LOOP_RUN_ID: run.tracker.run_id,
-        names.LOOP_STEP: outcome.step,
-        names.LOOP_FLAT_STEPS: outcome.flat_steps,
-    }
-    if call.signature is not None:
-        tags[names.LOOP_SIGNATURE] = call.signature
-    if outcome.repeats is not None:
-        tags[names.LOOP_REPEATS] = outcome.repeats
-    if call.evidence is not None:
-        tags[names.LOOP_FINGERPRINT] = call.evidence.fingerprint
-    if outcome.progress is not None:
-        tags[names.LOOP_PROGRESS] = outcome.progress
-    if outcome.standing is not None:
-        tags[names.LOOP_PATTERN] = str(outcome.standing.pattern)
-        tags[names.LOOP_VERDICT] = str(outcome.standing.action)
-    return tags
-
-
-def _alert_attributes(alert: Alert) -> Mapping[str, Any]:
-    verdict = alert.verdict
-    return {
-        "alert_id": alert.alert_id,
-        "pattern": str(verdict.pattern),
-        "severity": verdict.severity,
-        "action": str(verdict.action),
-        "stop_reason": str(verdict.stop_reason or ""),
-        "message": verdict.message,
-    }
 
 
 def _pricer_of(policy: Policy) -> Pricer | None:
