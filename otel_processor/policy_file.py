@@ -80,9 +80,11 @@ def _read(path: str | Path) -> dict[str, Any]:
 def _value(text: str) -> Any:
     """Return the value of a variable: a TOML value, or the text itself."""
     try:
-        return tomllib.loads(f"value = {text}")["value"]
+        found = tomllib.loads(f"value = {text}")
     except ValueError:
         return text
+    # More than one line may be more than one value.
+    return found["value"] if len(found) == 1 else text
 
 
 def _known() -> set[str]:

@@ -15,6 +15,13 @@ from otel_processor.model import Call, Effect
 _LEAVES_AS_IT_IS = frozenset({Effect.READ, Effect.POLL})
 
 
+_LONGEST_NAME = 200
+
+
+def _name(call: Call) -> str:
+    return (call.reading.tool or "")[:_LONGEST_NAME]
+
+
 class AgentState:
     """The counters of one agent of a run: two sub-agents that make the same first call do not repeat each other."""
 
@@ -44,7 +51,7 @@ class AgentState:
     def past(self, call: Call) -> Past:
         """Return a call as the trail will remember it, before it is known what it brought."""
         reading = call.reading
-        tool, arguments = reading.tool or "", reading.arguments
+        tool, arguments = _name(call), reading.arguments
         writes = call.effect is Effect.WRITE
         return Past(
             self.step,
@@ -72,7 +79,7 @@ class AgentState:
             self.repeats.something_changed()
         if call.effect is not Effect.POLL:
             self.trail.something_changed()
-            self.failures.others_changed(call.reading.tool or "")
+            self.failures.others_changed(_name(call))
 
     def take_failure(
         self, call: Call, said: Said | None, *, moved: bool, learned: bool
@@ -85,7 +92,7 @@ class AgentState:
             moved: it was progress.
             learned: its result brought something new.
         """
-        tool = call.reading.tool or ""
+        tool = _name(call)
         if said is None:
             self.failures.worked(tool)
             if learned and call.effect is not Effect.WRITE:

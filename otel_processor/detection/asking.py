@@ -137,9 +137,11 @@ def is_similar(one: Asked, other: Asked, share: float = 0.7) -> bool:
 
 def asks_question(tool: str, arguments: Any) -> bool:
     """Return whether a call looks something up by a question: its tool's name or its argument's says so."""
-    if type(arguments) is dict and not _QUESTIONS.isdisjoint(arguments):
-        return True
-    return _names_search(tool)
+    is_dict = type(arguments) is dict
+    # A statement asks by its literals, not by its words.
+    if any(type(value) is str and _STATEMENT.match(value) for value in (arguments.values() if is_dict else (arguments,))):
+        return False
+    return (is_dict and not _QUESTIONS.isdisjoint(arguments)) or _names_search(tool)
 
 
 @lru_cache(maxsize=1_024)
@@ -156,4 +158,7 @@ _ADDRESSEES = (
     "to", "recipient", "recipients", "to_email", "email", "email_address", "to_address", "phone", "phone_number", "channel",
     "channel_id", "chat_id", "para", "destinatario",
 )  # fmt: skip
+_STATEMENT = re.compile(
+    r"\s*(?:select\s.{1,500}\sfrom|insert\s+into|update\s+\S+\s+set|delete\s+from|with\s+\w+\s+as)\s", re.IGNORECASE | re.DOTALL
+)
 _SEARCHES = re.compile("search|find|look_?up|query|retriev|rag_|ask|busca|buscar|recherch|such|procur", re.IGNORECASE)

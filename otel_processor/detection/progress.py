@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import zlib
 from array import array
 from collections.abc import Callable
@@ -11,7 +12,8 @@ from otel_processor.detection.asking import Asked
 from otel_processor.detection.bounded import RecentMap, RecentSet
 from otel_processor.detection.effects import effect_of
 from otel_processor.detection.failing import Said
-from otel_processor.detection.fingerprint import changed_chars, without_ids
+from otel_processor.detection.fingerprint import changed_chars, result_text, without_ids
+from otel_processor.detection.trail import Past
 from otel_processor.model import Call, Effect
 from otel_processor.policy import Policy
 
@@ -126,7 +128,15 @@ class Novelty:
 
 
 def judge(
-    call: Call, news: News, policy: Policy, *, repeats: int, writes_new: bool, is_question: bool, said: Said | None
+    call: Call,
+    news: News,
+    policy: Policy,
+    *,
+    repeats: int,
+    writes_new: bool,
+    past: Past,
+    asks_another: Callable[[], bool],
+    said: Said | None,
 ) -> bool | None:
     """Say whether a call is progress (True), flat (False) or unknown (None).
 
@@ -142,7 +152,8 @@ def judge(
         policy: the thresholds.
         repeats: how often this agent has made this very call since something changed, before this time.
         writes_new: its arguments hold something that was not written before.
-        is_question: it asks something by words.
+        past: the call as the trail will remember it.
+        asks_another: says whether it asks for another thing than the calls before it.
         said: what its failure says; None where it worked.
     """
     declared = call.reading.progress_declared
@@ -164,9 +175,12 @@ def judge(
     if call.effect is Effect.WRITE and news.is_first:
         # What was written before in other words may still be work; it does not start all counts anew.
         return True if writes_new else None
-    if news.is_new is False and news.is_first and is_question and tells_much(call) and call.effect is Effect.UNKNOWN:
+    if news.is_new is False and news.is_first and past.is_question and tells_much(call) and call.effect is Effect.UNKNOWN:
         # It was asked, answered at length and said nothing new: whatever it may do, it told the agent what it knew.
         return False
+    if _is_answer(call, news, past) and asks_another():
+        # "sunny" for another city: the agent knows something that it did not.
+        return None
     if news.is_new is False and (may_be_work or (news.stirred and repeats < policy.hard_loop_poll_repeats - 1)):
         return None
     return news.is_new
@@ -179,6 +193,21 @@ MUCH_CHARS = 100
 def tells_much(call: Call) -> bool:
     """Return whether an answer is more than a receipt."""
     return call.evidence is not None and call.evidence.length >= MUCH_CHARS
+
+
+_NOTHING = re.compile(
+    r"^[\W_]*$|\b(?:no|not|none|null|nil|nothing|zero|0|empty|without|false|sin|ning[uú]n\w*|nada|aucune?|rien|keine?\w*|nichts"
+    r"|nenhum\w*|n/a)\b|没有|未找到|无结果",
+    re.IGNORECASE,
+)
+"""What says that there is nothing: the next question that has no answer brings nothing new either."""
+
+
+def _is_answer(call: Call, news: News, past: Past) -> bool:
+    """Return whether a look-up, made for the first time, answers shortly what was answered before; hits of a search are none."""
+    if call.effect is not Effect.READ or news.is_new is not False or not news.is_first or past.is_question or tells_much(call):
+        return False
+    return call.reading.result is not None and _NOTHING.search(result_text(call.reading.result)[:MUCH_CHARS]) is None
 
 
 def _short(digest: str) -> int:

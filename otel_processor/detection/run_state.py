@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
+from otel_processor.bug_reports import report_bug
 from otel_processor.detection.agent_state import AgentState
 from otel_processor.detection.bounded import RecentMap
-from otel_processor.detection.failing import what_failed
+from otel_processor.detection.failing import FailureStreak, what_failed
 from otel_processor.detection.limits import Usage, find_limit, has_limits
 from otel_processor.detection.open_verdicts import OpenVerdicts
 from otel_processor.detection.progress import tells_much
 from otel_processor.detection.retry_storm import find_retry_storm
 from otel_processor.detection.reworded import how_new
-from otel_processor.detection.same_failure import find_same_failure
+from otel_processor.detection.same_failure import SameFailure, find_same_failure
 from otel_processor.detection.spend_spike import find_spend_spike
 from otel_processor.detection.talk import Talk
+from otel_processor.detection.trail import Past
 from otel_processor.detection.verdicts import found_in, held_against, may_be_a_repeat
-from otel_processor.detection.weighing import weigh
+from otel_processor.detection.weighing import Weight, weigh
 from otel_processor.model import Call, CallOutcome, Effect, History, Pattern, Role, Verdict
 from otel_processor.policy import Policy
 
@@ -141,7 +143,8 @@ class RunState:
         past = agent.past(call)
         said = what_failed(call)
         news = agent.novelty.look(call, self.policy, how_new=lambda: how_new(past, agent.trail))
-        progress, tolerated, repeats = weigh(agent, call, past, news, said, self.policy)
+        weight = weigh(agent, call, past, news, said, self.policy)
+        progress, tolerated, repeats = weight
         past.progress, past.news, past.stirred = progress, news.is_new, news.stirred
         streak, same = agent.take_failure(call, said, moved=progress is True, learned=news.is_new is True and tells_much(call))
         agent.streak.answered(call)
@@ -154,19 +157,14 @@ class RunState:
             agent.streak.flat(call)
         elif tolerated or call.effect is Effect.POLL:
             agent.turns.something_new()
-        found = [*self._of_the_run(call)]
-        if streak is not None and Pattern.RETRY_STORM in self.policy.patterns:
-            storm = find_retry_storm(call, streak, self.policy)
-            found.append(storm if storm is not None or same is None else find_same_failure(call, same, self.policy.same_failures))
-        if not tolerated and may_be_a_repeat(past, repeats):
-            found.extend(found_in(agent, call, past, repeats, self.policy))
+        verdicts = self._told(call.agent, self._of_the_call(agent, call, past, weight, streak, same))
         agent.trail.add(past)
         return CallOutcome(
             step=agent.step,
             progress=progress,
             repeats=None if repeats is None else max(repeats.count, 1),
             flat_steps=agent.streak.steps,
-            verdicts=self._told(call.agent, found),
+            verdicts=verdicts,
             standing=self.standing,
             resolved=resolved,
         )
@@ -182,8 +180,32 @@ class RunState:
         if self.history is not None and Pattern.SPEND_SPIKE in self.policy.patterns:
             yield find_spend_spike(self.usage, self.history, self.policy, call.span_id)
 
-    def _told(self, agent: str, found: Iterable[Verdict | None]) -> tuple[Verdict, ...]:
-        return tuple(verdict for verdict in found if verdict is not None and self._open.opens(agent, verdict))
+    def _of_the_call(
+        self,
+        agent: AgentState,
+        call: Call,
+        past: Past,
+        weight: Weight,
+        streak: FailureStreak | None,
+        same: SameFailure | None,
+    ) -> Iterator[Verdict | None]:
+        yield from self._of_the_run(call)
+        if streak is not None and Pattern.RETRY_STORM in self.policy.patterns:
+            storm = find_retry_storm(call, streak, self.policy)
+            yield storm if storm is not None or same is None else find_same_failure(call, same, self.policy.same_failures)
+        if not weight.tolerated and may_be_a_repeat(past, weight.repeats):
+            yield from found_in(agent, call, past, weight.repeats, self.policy)
+
+    def _told(self, agent: str, found: Iterator[Verdict | None]) -> tuple[Verdict, ...]:
+        """Keep what is found and return what is to be told; a bug of one pattern costs what it would have said, no call."""
+        told = []
+        try:
+            for verdict in found:
+                if verdict is not None and self._open.opens(agent, verdict):
+                    told.append(verdict)  # noqa: PERF401 - what was found before the bug is told
+        except Exception:  # noqa: BLE001 - see above
+            report_bug("detection")
+        return tuple(told)
 
     @property
     def standing(self) -> Verdict | None:

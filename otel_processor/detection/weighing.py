@@ -7,8 +7,9 @@ from typing import NamedTuple
 from otel_processor.detection.agent_state import AgentState
 from otel_processor.detection.asking import LOOKED_AT_CHARS
 from otel_processor.detection.failing import Said
-from otel_processor.detection.progress import News, judge
+from otel_processor.detection.progress import LEAST_NEW, News, judge
 from otel_processor.detection.repeats import Repeats
+from otel_processor.detection.reworded import how_new
 from otel_processor.detection.trail import Past
 from otel_processor.model import Call, Effect, ErrorClass
 from otel_processor.policy import Policy
@@ -45,7 +46,16 @@ def weigh(agent: AgentState, call: Call, past: Past, news: News, said: Said | No
         # What is too long to be looked at whole may well hold something new.
         writes_new = agent.novelty.writes_new(past.asked) or len(past.arguments) >= LOOKED_AT_CHARS
     count = repeats.count if repeats is not None else 0
-    progress = judge(call, news, policy, repeats=count, writes_new=writes_new, is_question=past.is_question, said=said)
+    progress = judge(
+        call,
+        news,
+        policy,
+        repeats=count,
+        writes_new=writes_new,
+        past=past,
+        said=said,
+        asks_another=lambda: how_new(past, agent.trail) == LEAST_NEW and past.arguments != "",
+    )
     failed_for_now = call.error_class is ErrorClass.TRANSIENT and call.reading.progress_declared is None
     tolerated = failed_for_now and (repeats.failures if repeats is not None else 0) < policy.transient_tolerance
     if tolerated:

@@ -96,6 +96,7 @@ def test_single_fields_come_from_the_environment_and_go_before_the_file(tmp_path
         ),
         ("MAX_STEPS", "many", "policy.max_steps is 'many'"),
         ("PATTERNS", "cycle", "patterns is a list of pattern names"),
+        ("MAX_STEPS", "1\nmax_tokens = 3", "policy.max_steps is"),
     ],
 )
 def test_a_variable_that_is_wrong_is_named(name: str, value: str, said: str, monkeypatch: pytest.MonkeyPatch) -> None:

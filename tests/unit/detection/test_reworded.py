@@ -71,3 +71,11 @@ def test_languages_without_spaces() -> None:
 def test_window_and_number_are_policy() -> None:
     words = [f"search:{question}=no results" for question in QUESTIONS]
     assert alarms(run(*words, policy=Policy(semantic_repeats=3)), SEMANTIC) == [2]
+
+
+def test_a_statement_asks_by_its_literals() -> None:
+    words = [
+        f"run_query:select id from orders where status is {status} and region is west=[]"
+        for status in ("open", "closed", "in progress", "late", "returned to sender", "paid")
+    ]
+    assert alarms(run(*words), SEMANTIC) == []

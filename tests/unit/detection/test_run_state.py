@@ -481,3 +481,26 @@ def test_what_the_agent_calls_no_progress_does_not_start_repeats_anew() -> None:
     outcomes = run(*[f"search:cats=not run, asked {number} times-" for number in ("one", "two", "three", "four")])
     assert [outcome.repeats for outcome in outcomes] == [1, 2, 3, 4]
     assert [outcome.progress for outcome in outcomes] == [False] * 4
+
+
+def test_a_look_up_of_one_thing_after_the_other_may_answer_the_same() -> None:
+    outcomes = run(*[f"get_weather:{city}=sunny" for city in "lyon nice paris lille brest dijon metz tours".split()])
+    assert progress(outcomes) == "+???????"
+    assert not verdicts(outcomes)
+
+
+def test_there_being_nothing_is_no_answer() -> None:
+    outcomes = run(*[f"get_invoice:{name}=not found" for name in "lyon nice paris lille brest dijon metz tours".split()])
+    assert progress(outcomes) == "+-------"
+    assert alarms(outcomes, FLAT) == [4, 5]
+
+
+def test_a_bug_in_one_pattern_costs_what_it_would_have_said_and_no_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object) -> None:
+        raise RuntimeError("a bug of ours")
+
+    monkeypatch.setattr("otel_processor.detection.verdicts.find_soft_loop", broken)
+    outcomes = run(*["search:a=none"] * 3, "search:b=found another thing", "search:c=none")
+    assert progress(outcomes) == "+--+-"
+    assert alarms(outcomes, HARD) == [2]
+    assert [outcome.repeats for outcome in outcomes] == [1, 2, 3, 1, 1]
