@@ -162,11 +162,23 @@ def write_delta(connection: duckdb.DuckDBPyConnection, delta: Delta, pricer: Pri
         TRACE_RUNS.insert(connection, trace_columns(latest.values()))
     if delta.runs:
         runs = {run.run_id: run for run in delta.runs}
+        _reopen_alerts(connection, [run.run_id for run in runs.values() if run.ended_ns is None])
         connection.execute(f"delete from run_rows where run_id in ({_member})", {"ids": as_list(runs)})
         RUNS.insert(connection, run_columns(runs.values()))
     write_alerts(connection, delta.alerts, resolutions=delta.resolutions)
     resolve_alerts(connection, delta.resolutions)
     _resolve_with_runs(connection, delta.runs)
+
+
+def _reopen_alerts(connection: duckdb.DuckDBPyConnection, run_ids: Sequence[str]) -> None:
+    """Open what was open when these runs were closed for being idle: they go on after all."""
+    if run_ids:
+        connection.execute(
+            "update alerts set resolved_at = null from run_rows as r where alerts.run_id = r.run_id "
+            'and alerts.resolved_at = greatest(alerts."at", r.ended_at) and r.run_id in (select unnest(from_json($ids::JSON, '
+            "'[\"VARCHAR\"]')))",
+            {"ids": as_list(run_ids)},
+        )
 
 
 def _remove_retold(connection: duckdb.DuckDBPyConnection, delta: Delta) -> None:

@@ -93,6 +93,21 @@ def test_what_comes_after_all_opens_it_again_and_may_close_it_well(db: Path, clo
     assert rows(db, RUNS)[0] == ("completed", "ok", True, True)
 
 
+def test_a_run_that_goes_on_looping_after_it_was_closed_is_looping_again(db: Path, clock: Clock) -> None:
+    recorder = Recorder(db, clock=clock)
+    write(recorder, *CALLS)
+    arrived(db, SEEN_NS)
+    clock.idle_for(IDLE + 1)
+    write(recorder, other(1))
+    told = rows(db, "select alert_id from alerts")
+    assert value(db, OPEN_ALERTS) == 0
+    write(recorder, tool_span("again", parent="root", at=IDLE + 10))
+    assert rows(db, RUNS)[0][:2] == ("running", "running")
+    assert rows(db, "select alert_id from alerts where resolved_at is null and pattern = 'hard_loop'") == told[:1]
+    write(recorder, tool_span("other", "search:dogs=rex and fido", parent="root", at=IDLE + 20))
+    assert value(db, OPEN_ALERTS) == 0
+
+
 def test_a_run_whose_spans_still_arrive_is_going_on_however_old_they_are(db: Path, clock: Clock) -> None:
     recorder = Recorder(db, clock=clock)
     write(recorder, *CALLS)
