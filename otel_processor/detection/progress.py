@@ -195,6 +195,8 @@ def tells_much(call: Call) -> bool:
     return call.evidence is not None and call.evidence.length >= MUCH_CHARS
 
 
+_VALUE_WORDS = 3
+
 _NOTHING = re.compile(
     r"^[\W_]*$|\b(?:no|not|none|null|nil|nothing|zero|0|empty|without|false|sin|ning[uú]n\w*|nada|aucune?|rien|keine?\w*|nichts"
     r"|nenhum\w*|n/a)\b|没有|未找到|无结果",
@@ -204,10 +206,14 @@ _NOTHING = re.compile(
 
 
 def _is_answer(call: Call, news: News, past: Past) -> bool:
-    """Return whether a look-up, made for the first time, answers shortly what was answered before; hits of a search are none."""
+    """Return whether a look-up, made for the first time, answers with a value that was an answer before.
+
+    Hits of a search are no values, and a sentence that is the same for each thing is a message.
+    """
     if call.effect is not Effect.READ or news.is_new is not False or not news.is_first or past.is_question or tells_much(call):
         return False
-    return call.reading.result is not None and _NOTHING.search(result_text(call.reading.result)[:MUCH_CHARS]) is None
+    text = "" if call.reading.result is None else result_text(call.reading.result)[:MUCH_CHARS]
+    return len(text.split()) <= _VALUE_WORDS and _NOTHING.search(text) is None
 
 
 def _short(digest: str) -> int:

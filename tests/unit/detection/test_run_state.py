@@ -489,6 +489,11 @@ def test_a_look_up_of_one_thing_after_the_other_may_answer_the_same() -> None:
     assert not verdicts(outcomes)
 
 
+def test_a_sentence_that_is_the_same_for_each_thing_is_a_message() -> None:
+    outcomes = run(*[f"read_page:{name}=Please sign in to read on." for name in "lyon nice paris lille brest dijon".split()])
+    assert progress(outcomes) == "+-----"
+
+
 def test_there_being_nothing_is_no_answer() -> None:
     outcomes = run(*[f"get_invoice:{name}=not found" for name in "lyon nice paris lille brest dijon metz tours".split()])
     assert progress(outcomes) == "+-------"
