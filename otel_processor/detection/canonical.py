@@ -35,6 +35,9 @@ _MAYBE_DIFFERENT = re.compile(rb"[0-9][.eE]|null|[\xf0-\xf4]")
 
 _FLAT = frozenset({str, int, bool, type(None)})
 
+_END = object()
+"""On the writer's stack: a container has been written whole."""
+
 
 class NotCanonicalError(ValueError):
     """The value has no canonical form: it contains itself, or has more than a million parts."""
@@ -86,11 +89,16 @@ def _write(value: Any) -> tuple[str, int]:
     """Write without recursion, so that depth is bounded by `MAX_NODES` only; returns the text and the depth seen."""
     out: list[str] = []
     stack: list[tuple[Any, int, bool]] = [(value, 0, False)]
+    # Containers whose end is not written yet. They are held, since the id of one that is gone may be given to another.
+    unfinished: dict[int, Any] = {}
     nodes, deepest = 1, 0
     while stack:
         item, depth, is_text = stack.pop()
         if is_text:
             out.append(item)
+            continue
+        if item is _END:
+            unfinished.popitem()
             continue
         if isinstance(item, Enum):
             item = item.value
@@ -98,10 +106,14 @@ def _write(value: Any) -> tuple[str, int]:
         if members is None:
             out.append(_scalar(item))
             continue
+        if id(item) in unfinished:
+            raise NotCanonicalError("the value contains itself")
+        unfinished[id(item)] = item
         nodes += len(members)
         deepest = max(deepest, depth + 1)
         opening, closing = "{}" if isinstance(item, Mapping) else "[]"
         out.append(opening)
+        stack.append((_END, 0, False))
         stack.append((closing, 0, True))
         for index in range(len(members) - 1, -1, -1):
             before, member = members[index]
@@ -113,13 +125,13 @@ def _write(value: Any) -> tuple[str, int]:
 def _members(item: Any, limit: int) -> list[tuple[str, Any]] | None:
     """Return what a container holds, with the text that goes before each part; None for anything else.
 
-    The limit is looked at before anything is laid out, since a value may contain itself many times over.
+    The limit is looked at before anything is laid out: a value may say to be far longer than it can be held.
     """
     is_mapping = isinstance(item, Mapping)
     if not is_mapping and (not isinstance(item, Sequence | Set) or isinstance(item, str | bytes | bytearray)):
         return None
     if len(item) > limit:
-        raise NotCanonicalError("the value contains itself or has more than a million parts")
+        raise NotCanonicalError("the value has more than a million parts")
     if is_mapping:
         return [(f"{_string(key)}:", member) for key, member in sorted(((_key(k), m) for k, m in item.items()), key=_utf16)]
     return [("", part) for part in (item if isinstance(item, Sequence) else sorted(item, key=repr))]
