@@ -29,7 +29,7 @@ def show(header: pd.DataFrame) -> None:
     }
     with st.container(horizontal=True, gap="small"):
         for label, value in numbers.items():
-            st.metric(label, value, width=164, border=True)
+            st.metric(label, value, width=156, border=True)
     if left_out := unpriced(row["unpriced_calls"]):
         st.caption(f"Cost: {left_out}")
 

@@ -59,6 +59,16 @@ def other(number: int, **fields: Any) -> SpanRecord:
     return agent_span(f"other {number}", trace=f"z{number}", **{"at": 1_000_000, **fields})
 
 
+def idle_too_long(db: Path, clock: Clock) -> Recorder:
+    """Record `CALLS`, and write something else once their run is idle for too long."""
+    recorder = Recorder(db, clock=clock)
+    write(recorder, *CALLS)
+    arrived(db, SEEN_NS)
+    clock.idle_for(IDLE + 1)
+    write(recorder, other(1))
+    return recorder
+
+
 def test_a_run_is_open_while_it_is_not_idle_for_too_long(db: Path, clock: Clock) -> None:
     recorder = Recorder(db, clock=clock)
     write(recorder, *CALLS)
@@ -70,11 +80,7 @@ def test_a_run_is_open_while_it_is_not_idle_for_too_long(db: Path, clock: Clock)
 
 
 def test_an_idle_run_is_closed_as_abandoned_and_its_alerts_are_over(db: Path, clock: Clock) -> None:
-    recorder = Recorder(db, clock=clock)
-    write(recorder, *CALLS)
-    arrived(db, SEEN_NS)
-    clock.idle_for(IDLE + 1)
-    write(recorder, other(1))
+    idle_too_long(db, clock)
     assert rows(db, RUNS)[0] == ("abandoned", "abandoned", True, True)
     assert value(db, OPEN_ALERTS) == 0
     assert value(db, "select flagged_reason from runs where run_id = 't1'") == "loop_detected:repeated_tool_signature"
@@ -82,11 +88,7 @@ def test_an_idle_run_is_closed_as_abandoned_and_its_alerts_are_over(db: Path, cl
 
 
 def test_what_comes_after_all_opens_it_again_and_may_close_it_well(db: Path, clock: Clock) -> None:
-    recorder = Recorder(db, clock=clock)
-    write(recorder, *CALLS)
-    arrived(db, SEEN_NS)
-    clock.idle_for(IDLE + 1)
-    write(recorder, other(1))
+    recorder = idle_too_long(db, clock)
     write(recorder, tool_span("late", "search:dogs=found a lot about dogs", parent="root", at=IDLE))
     assert rows(db, RUNS)[0] == ("running", "running", False, None)
     write(recorder, agent_span("root", seconds=2 * IDLE))
@@ -94,11 +96,7 @@ def test_what_comes_after_all_opens_it_again_and_may_close_it_well(db: Path, clo
 
 
 def test_a_run_that_goes_on_looping_after_it_was_closed_is_looping_again(db: Path, clock: Clock) -> None:
-    recorder = Recorder(db, clock=clock)
-    write(recorder, *CALLS)
-    arrived(db, SEEN_NS)
-    clock.idle_for(IDLE + 1)
-    write(recorder, other(1))
+    recorder = idle_too_long(db, clock)
     told = rows(db, "select alert_id from alerts")
     assert value(db, OPEN_ALERTS) == 0
     write(recorder, tool_span("again", parent="root", at=IDLE + 10))

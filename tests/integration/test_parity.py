@@ -22,7 +22,7 @@ from tests.integration.agents import agent, ask_model, call_tool
 from tests.integration.stored import ALERTS, CALLS, RUNS, rows, value
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from opentelemetry.trace import Tracer
@@ -183,20 +183,25 @@ def stopping(tracer: Tracer) -> None:
 SCENARIOS = [stopping, answering, summing, looping, healthy, delegating, interleaved, conversing, declaring, unfinished, failing]
 
 
+def run_live(scenario: Callable[[Tracer], None], db: Path) -> list[SpanRecord]:
+    """Run a scenario through processor and exporter into `db`; return its spans in the order in which they ended."""
+    provider = TracerProvider(shutdown_on_exit=False, resource=Resource({"service.name": "shop"}))
+    installed = instrument(db, tracer_provider=provider)
+    seen = InMemorySpanExporter()
+    provider.add_span_processor(SimpleSpanProcessor(seen))
+    scenario(provider.get_tracer("agent"))
+    assert installed.force_flush()
+    provider.shutdown()
+    return [record_of(span) for span in seen.get_finished_spans()]
+
+
 @pytest.fixture(scope="module")
 def live(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """Each scenario run once through processor and exporter: its spans, and the tables that they made."""
     made: dict[str, Any] = {}
     for scenario in SCENARIOS:
         db = tmp_path_factory.mktemp("live") / "agents.duckdb"
-        provider = TracerProvider(shutdown_on_exit=False, resource=Resource({"service.name": "shop"}))
-        installed = instrument(db, tracer_provider=provider)
-        seen = InMemorySpanExporter()
-        provider.add_span_processor(SimpleSpanProcessor(seen))
-        scenario(provider.get_tracer("agent"))
-        assert installed.force_flush()
-        provider.shutdown()
-        made[scenario.__name__] = [record_of(span) for span in seen.get_finished_spans()], tables(db)
+        made[scenario.__name__] = run_live(scenario, db), tables(db)
     return made
 
 

@@ -8,21 +8,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from opentelemetry.sdk.resources import Resource
-from opentelemetry.sdk.trace import TracerProvider
-from opentelemetry.sdk.trace.export import SimpleSpanProcessor
-from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-from otel_processor import instrument
 from otel_processor.detection.run_state import RunState
-from otel_processor.exporter.sdk_records import record_of
 from otel_processor.policy import Policy
 from otel_processor.recording import replaying
 from otel_processor.recording.recorder import Recorder
 from otel_processor.recording.replaying import Replay, Replayed
 from tests.integration import processes
 from tests.integration.stored import ALERTS, CALLS, RUNS, rows, value
-from tests.integration.test_parity import NAMES, SCENARIOS
+from tests.integration.test_parity import NAMES, SCENARIOS, run_live
 from tests.unit.factory import agent_span, model_span, tool_span
 
 if TYPE_CHECKING:
@@ -66,14 +60,7 @@ def live(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Path, list
     made = {}
     for scenario in SCENARIOS:
         db = tmp_path_factory.mktemp("live") / "agents.duckdb"
-        provider = TracerProvider(shutdown_on_exit=False, resource=Resource({"service.name": "shop"}))
-        installed = instrument(db, tracer_provider=provider)
-        seen = InMemorySpanExporter()
-        provider.add_span_processor(SimpleSpanProcessor(seen))
-        scenario(provider.get_tracer("agent"))
-        assert installed.force_flush()
-        provider.shutdown()
-        made[scenario.__name__] = db, [record_of(span) for span in seen.get_finished_spans()]
+        made[scenario.__name__] = db, run_live(scenario, db)
     return made
 
 
