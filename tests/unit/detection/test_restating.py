@@ -72,7 +72,7 @@ def test_what_is_said_again_four_times_in_a_window_is_told(turns: tuple[str, ...
     assert verdict.severity == "critical"
     assert verdict.evidence["steps"] == [2, 3, 4, 5]
     assert verdict.evidence["span_ids"] == ["s2", "s3", "s4", "s5"]
-    assert all(similarity >= 0.7 for similarity in verdict.evidence["similarities"])
+    assert min(verdict.evidence["similarities"]) >= 0.7
     assert 0 < len(verdict.evidence["said_again"]) <= 200
 
 
