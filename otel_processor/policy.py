@@ -177,8 +177,13 @@ class Policy:
     @property
     def hash(self) -> str:
         """Sixteen hex digits that are equal for equal policies; `runs.policy_hash`."""
+        return hashlib.sha256(self.as_json.encode()).hexdigest()[:16]
+
+    @property
+    def as_json(self) -> str:
+        """All fields as a JSON object, sets sorted; equal for equal policies; `policies.fields`."""
         values = {item.name: getattr(self, item.name) for item in fields(self)}
-        return hashlib.sha256(orjson.dumps(values, default=_as_json, option=orjson.OPT_SORT_KEYS)).hexdigest()[:16]
+        return orjson.dumps(values, default=_as_json, option=orjson.OPT_SORT_KEYS).decode()
 
 
 def _as_json(value: object) -> object:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from otel_processor.model import StopReason
 from otel_processor.recording import writing
 from otel_processor.runs.ending import status_of
-from otel_processor.store.columns import dump, unnested
+from otel_processor.store.columns import as_list, dump, unnested
 from otel_processor.store.scripts import recording_statement
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def _without_arrivals(
         recording_statement("arrivals"),
         {
             "since_us": min(before for _, before in idle.values()),
-            "trace_ids": writing.as_list({trace_id for trace_id, _ in links}),
+            "trace_ids": as_list({trace_id for trace_id, _ in links}),
         },
     ).fetchall()
     arrived = dict(rows)
@@ -98,5 +98,5 @@ def _close(connection: duckdb.DuckDBPyConnection, reasons: dict[str, StopReason]
         'update alerts set resolved_at = greatest(alerts."at", r.ended_at) from run_rows as r '
         "where alerts.run_id = r.run_id and alerts.resolved_at is null "
         "and r.run_id in (select unnest(from_json($run_ids::JSON, '[\"VARCHAR\"]')))",
-        {"run_ids": writing.as_list(reasons)},
+        {"run_ids": as_list(reasons)},
     )

@@ -12,9 +12,11 @@ from otel_processor.model import History, Pattern, Role
 from otel_processor.policy import Policy
 from otel_processor.pricing import Pricer
 from otel_processor.recording import writing
+from otel_processor.recording.policy_rows import write_policies
 from otel_processor.recording.preparing import Batch, batch_of_columns
 from otel_processor.runs.conversations import StoredRun
 from otel_processor.runs.ledger import Ledger
+from otel_processor.runs.policies import Policies
 from otel_processor.runs.records import Delta, without_traces
 
 if TYPE_CHECKING:
@@ -32,6 +34,7 @@ class Judge:
 
     def __init__(self, policy: Policy) -> None:
         self._policy = policy
+        self._policies = Policies(policy).by_hash()
         self._pricer = Pricer(policy)
         self._is_ready = False
         self._connection: duckdb.DuckDBPyConnection | None = None
@@ -63,7 +66,7 @@ class Judge:
             delta = self._ledger.apply(read for read in new.reads if read.span.trace_id not in behind)
             stale = delta.stale_traces | behind | self._joined(connection, set(new.columns["trace_id"]) - behind)
             stale |= _traces_of(connection, delta.joined_runs)
-            writing.write_delta(connection, without_traces(delta, stale) if stale else delta, self._pricer)
+            self._write_delta(connection, without_traces(delta, stale) if stale else delta)
             if stale:
                 self.write(connection, *self._decided_anew(connection, stale, new))
         finally:
@@ -98,7 +101,12 @@ class Judge:
     def write(self, connection: duckdb.DuckDBPyConnection, trace_ids: set[str], run_ids: set[str], delta: Delta) -> None:
         """Replace the rows of these traces and runs."""
         writing.remove_rows(connection, trace_ids, run_ids)
+        self._write_delta(connection, delta)
+
+    def _write_delta(self, connection: duckdb.DuckDBPyConnection, delta: Delta) -> None:
         writing.write_delta(connection, delta, self._pricer)
+        if delta.runs:
+            write_policies(connection, {run.policy_hash for run in delta.runs}, self._policies)
 
     def _distrust(self) -> None:
         self._sure_traces: RecentMap[str, bool] = RecentMap(_SURE)

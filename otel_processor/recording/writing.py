@@ -9,11 +9,24 @@ from typing import TYPE_CHECKING
 
 from otel_processor.model import Action, Alert, History
 from otel_processor.pricing import Pricer
+from otel_processor.recording.counting import count_anew, runs_concerned
 from otel_processor.recording.delta_rows import alert_columns, call_columns, run_columns, trace_columns
 from otel_processor.recording.preparing import Batch, kept_evidence
 from otel_processor.runs.conversations import StoredRun
 from otel_processor.runs.records import Delta, KeptEvidence, Resolution, RunSummary
-from otel_processor.store.columns import ALERTS, CALLS, RUNS, SPANS, TRACE_RUNS, WRITERS, Columns, dump, encodable, unnested
+from otel_processor.store.columns import (
+    ALERTS,
+    CALLS,
+    RUNS,
+    SPANS,
+    TRACE_RUNS,
+    WRITERS,
+    Columns,
+    as_list,
+    dump,
+    encodable,
+    unnested,
+)
 from otel_processor.store.scripts import recording_statement
 
 if TYPE_CHECKING:
@@ -145,11 +158,13 @@ def remove_rows(connection: duckdb.DuckDBPyConnection, trace_ids: set[str], run_
     connection.execute(f"delete from call_rows where trace_id in ({_member})", {"ids": as_list(trace_ids)})
     connection.execute(f"delete from trace_runs where trace_id in ({_member})", {"ids": as_list(trace_ids)})
     connection.execute(f"delete from run_rows where run_id in ({_member})", {"ids": as_list(run_ids)})
+    connection.execute(f"delete from run_totals where run_id in ({_member})", {"ids": as_list(run_ids)})
 
 
 def write_delta(connection: duckdb.DuckDBPyConnection, delta: Delta, pricer: Pricer) -> None:
-    """Write calls, runs, traces and alerts."""
-    _remove_retold(connection, delta)
+    """Write calls, runs with what is counted of them, traces and alerts."""
+    concerned = runs_concerned(connection, delta)
+    concerned |= _remove_retold(connection, delta)
     CALLS.insert(connection, call_columns(delta.calls, pricer))
     for trace_id, agent in delta.named_agents:
         connection.execute(
@@ -165,6 +180,7 @@ def write_delta(connection: duckdb.DuckDBPyConnection, delta: Delta, pricer: Pri
         _reopen_alerts(connection, [run.run_id for run in runs.values() if run.ended_ns is None])
         connection.execute(f"delete from run_rows where run_id in ({_member})", {"ids": as_list(runs)})
         RUNS.insert(connection, run_columns(runs.values()))
+    count_anew(connection, delta, concerned)
     write_alerts(connection, delta.alerts, resolutions=delta.resolutions)
     resolve_alerts(connection, delta.resolutions)
     _resolve_with_runs(connection, delta.runs)
@@ -181,17 +197,23 @@ def _reopen_alerts(connection: duckdb.DuckDBPyConnection, run_ids: Sequence[str]
         )
 
 
-def _remove_retold(connection: duckdb.DuckDBPyConnection, delta: Delta) -> None:
-    """Remove calls that are told otherwise now, looking only where the run's order says that they are."""
+def _remove_retold(connection: duckdb.DuckDBPyConnection, delta: Delta) -> set[str]:
+    """Remove calls that are told otherwise now, looking only where the run's order says that they are.
+
+    Returns:
+        the runs that they were declared for.
+    """
+    rows: list[tuple[str | None]] = []
     if delta.retold:
         keys = unnested({"trace_id": "VARCHAR", "span_id": "VARCHAR"})
         trace_ids, span_ids = zip(*delta.retold, strict=True)
         ends = [min(max(end_ns, 0), _MAX_NS) for end_ns in delta.retold.values()]
-        connection.execute(
+        rows = connection.execute(
             f"delete from call_rows using ({keys}) as k where call_rows.end_unix_nano between $first and $last "
-            "and call_rows.trace_id = k.trace_id and call_rows.span_id = k.span_id",
+            "and call_rows.trace_id = k.trace_id and call_rows.span_id = k.span_id returning declared_run_id",
             {"rows": dump({"trace_id": trace_ids, "span_id": span_ids}), "first": min(ends), "last": max(ends)},
-        )
+        ).fetchall()
+    return {run_id for (run_id,) in rows if run_id is not None}
 
 
 def write_alerts(
@@ -326,7 +348,12 @@ def last_commit(connection: duckdb.DuckDBPyConnection) -> str | None:
 
 def sign_in(connection: duckdb.DuckDBPyConnection, commit: str, row: Columns) -> None:
     """Say who wrote last, and what became of what this writer was given."""
-    connection.execute("update meta set last_writer = $commit", {"commit": commit})
+    # Where an older version wrote last, which keeps no totals, they stay marked as behind until all are counted.
+    connection.execute(
+        "update meta set counted_by = case when counted_by is not distinct from last_writer then $commit else counted_by end, "
+        "last_writer = $commit",
+        {"commit": commit},
+    )
     connection.execute("delete from writers where writer_id = $writer_id", {"writer_id": row["writer_id"][0]})
     WRITERS.insert(connection, row)
 
@@ -337,8 +364,3 @@ _NOT_YET = _MAX_NS // 1_000
 """The last microsecond that a TIMESTAMPTZ of ours can say."""
 
 _member = "select unnest(from_json($ids::JSON, '[\"VARCHAR\"]'))"
-
-
-def as_list(values: Iterable[str]) -> str:
-    """Return texts as the JSON list that a statement takes."""
-    return dump({"": list(values)})[4:-1]

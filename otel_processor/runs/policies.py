@@ -29,3 +29,7 @@ class Policies:
         """Return after how long without a sign of it a run is over, by type of task; None: all others."""
         others: dict[str | None, float] = {known: policy.run_idle_timeout_seconds for known, policy in self._others.items()}
         return others | {None: self._otherwise.run_idle_timeout_seconds}
+
+    def by_hash(self) -> dict[str, Policy]:
+        """Return all of them by their hashes."""
+        return {self.hash_of(task_type): self.of(task_type) for task_type in (None, *self._others)}

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -63,6 +63,11 @@ def dump(columns: Mapping[str, Sequence[Any]]) -> str:
         return orjson.dumps({name: [encodable(value) for value in values] for name, values in columns.items()}).decode()
 
 
+def as_list(values: Iterable[str]) -> str:
+    """Return texts as the JSON list that a statement takes."""
+    return dump({"": list(values)})[4:-1]
+
+
 def encodable(value: Any) -> Any:
     """Return the value as a parameter may carry it: characters that no UTF-8 text can hold as their escapes."""
     return value.encode("utf-8", "backslashreplace").decode() if isinstance(value, str) else value
@@ -113,6 +118,8 @@ RUNS = Table(
     {"started_at": _time("started_ns"), "ended_at": _time("ended_ns"), "last_seen_at": _time("last_ns")},
     helpers=frozenset({"started_ns", "ended_ns", "last_ns"}),
 )  # fmt: skip
+
+POLICIES = Table("policies", {"policy_hash": "VARCHAR", "fields": "VARCHAR"}, {"first_used_at": "now()"})
 
 TRACE_RUNS = Table("trace_runs", {"trace_id": "VARCHAR", "run_id": "VARCHAR", "decided_by": "VARCHAR"})
 

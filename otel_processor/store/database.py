@@ -14,13 +14,16 @@ from typing import TYPE_CHECKING
 from otel_processor.errors import SchemaVersionError, StoreBusyError
 from otel_processor.store.opening import resolved, retry_while_busy, translate
 from otel_processor.store.scripts import creation_order, definition
+from otel_processor.store.totals import recount_all
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     import duckdb
 
-SCHEMA_MAJOR, SCHEMA_MINOR = 1, 3
+SCHEMA_MAJOR, SCHEMA_MINOR = 1, 4
+
+_MINOR_WITH_TOTALS = 4
 
 STORAGE_VERSION = "v1.2.0"
 """Files that DuckDB 1.2 and later can open, whichever version made them."""
@@ -198,9 +201,11 @@ def create_schema(connection: duckdb.DuckDBPyConnection) -> None:
     if minor >= SCHEMA_MINOR:
         return
     _create(connection, is_older=minor >= 0)
+    if 0 <= minor < _MINOR_WITH_TOTALS:
+        recount_all(connection)
     if minor < 0:
         connection.execute(
-            "insert into meta values ($major, $minor, $version, now(), null)",
+            "insert into meta values ($major, $minor, $version, now(), null, null)",
             {"major": SCHEMA_MAJOR, "minor": SCHEMA_MINOR, "version": package_version()},
         )
     else:

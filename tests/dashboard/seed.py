@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from otel_processor.store.database import Database
+from otel_processor.store.totals import recount
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -100,6 +101,7 @@ def add_run(
     }
     insert(connection, "run_rows", run | columns)
     insert(connection, "trace_runs", {"trace_id": run_id, "run_id": run_id, "decided_by": "agent_root"})
+    recount(connection, [run_id])
 
 
 def add_alert(connection: duckdb.DuckDBPyConnection, run_id: str, position: int, **columns: Any) -> None:

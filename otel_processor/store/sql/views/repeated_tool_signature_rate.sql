@@ -1,16 +1,11 @@
 -- The share of signed tool calls that repeat an earlier signature of their run, per task.
 create or replace view repeated_tool_signature_rate as
-with per_signature as (
-    select r.task, c.run_id, c.signature, count(*) as calls
-    from calls as c
-    join runs as r on r.run_id = c.run_id
-    where c.kind = 'tool' and c.signature is not null
-    group by all
-)
 select
-    task,
-    sum(calls)::BIGINT as signed_tool_calls,
-    sum(calls - 1)::BIGINT as repeated_tool_calls,
-    sum(calls - 1) / sum(calls) as repeated_tool_signature_rate
-from per_signature
-group by task;
+    r.task,
+    sum(c.signed_tool_calls)::BIGINT as signed_tool_calls,
+    sum(c.repeated_tool_calls)::BIGINT as repeated_tool_calls,
+    sum(c.repeated_tool_calls) / sum(c.signed_tool_calls) as repeated_tool_signature_rate
+from run_rows as r
+join run_totals as c on c.run_id = r.run_id
+where c.signed_tool_calls > 0
+group by r.task;
