@@ -1,5 +1,7 @@
 """The only part of the dashboard that reads the store: one query, then the file is free again for writers.
 
+What each page asks stands in `questions`.
+
 Nothing here raises for what can happen to a database. An `Answer` says what became of the question, and pages turn
 that into a chart, an empty state or a one-line notice.
 """
@@ -21,22 +23,14 @@ import streamlit as st
 
 from dashboard.wording import inert
 from otel_processor.errors import StoreBusyError, StoreError
+from otel_processor.store.choosing import CHOICE, choose_runs, names_chosen_runs
 from otel_processor.store.opening import open_read_only
 from otel_processor.store.scripts import query
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
-    Parameter = str | int | None
-
-STEPS_PER_PAGE = 500
-CALLS_PER_PAGE = 3000
-CALLS_PER_STEP = 50
-LONGEST_TEXT = 20_000
-LONGEST_STREAK_SHOWN = 20
-TASKS_SHOWN = 15
-ALERTS_SHOWN = 30
-SIGNATURES_SHOWN = 10
+    Parameter = str | int | tuple[str, ...] | None
 
 _WAIT_SECONDS = 1.5
 _WAIT_FOR_ALERTS_SECONDS = 2.5
@@ -47,7 +41,10 @@ _SLOW_SECONDS = 0.1
 _REST_AFTER_SLOW = 10
 
 # Written by agents, tools or whoever sent the spans. Ids are left alone: they must be found again.
-_FOREIGN_TEXT = ("task", "task_type", "agent", "service", "tool", "model", "message", "arguments", "result", "error_message")
+_FOREIGN_TEXT = (
+    "task", "task_type", "agent", "service", "tool", "model", "message", "arguments", "result", "error_message", "text",
+    "provider", "error_class", "finish_reason", "name", "error", "host",
+)  # fmt: skip
 
 
 class State(StrEnum):
@@ -95,71 +92,13 @@ def database_path() -> str:
     return os.environ.get("OTEL_PROCESSOR_DB") or "agents.duckdb"
 
 
-def recent_alerts() -> Answer:
-    """Return the newest alerts."""
-    return _fresh("recent_alerts", limit=ALERTS_SHOWN)
-
-
-def run_totals(hours: int | None) -> Answer:
-    """Return one row of totals over the runs of the last hours."""
-    return _recent("run_totals", hours=hours)
-
-
-def stop_reasons(hours: int | None) -> Answer:
-    """Return runs per stop reason, flagged ones apart."""
-    return _recent("stop_reasons", hours=hours, limit=100)
-
-
-def streak_lengths(hours: int | None) -> Answer:
-    """Return runs per length of their longest flat streak."""
-    return _recent("streak_lengths", hours=hours, cap=LONGEST_STREAK_SHOWN)
-
-
-def longest_streaks(hours: int | None) -> Answer:
-    """Return the longest flat streaks."""
-    return _recent("longest_streaks", hours=hours, limit=8)
-
-
-def task_spread(hours: int | None) -> Answer:
-    """Return quartiles of tokens and steps per task."""
-    return _recent("task_spread", hours=hours, top=TASKS_SHOWN)
-
-
-def recent_runs(hours: int | None, limit: int = 100) -> Answer:
-    """Return the runs seen last."""
-    return _recent("recent_runs", hours=hours, limit=limit)
-
-
-def run_header(run_id: str) -> Answer:
-    """Return one run; no row when there is no such run."""
-    return _recent("run_header", run_id=run_id)
-
-
-def run_calls(run_id: str, first_step: int, last_step: int) -> Answer:
-    """Return the calls of a run between two steps."""
-    return _recent("run_calls", run_id=run_id, first_step=first_step, last_step=last_step, limit=CALLS_PER_PAGE)
-
-
-def run_signatures(run_id: str) -> Answer:
-    """Return the calls that a run repeated most."""
-    return _recent("run_signatures", run_id=run_id, limit=SIGNATURES_SHOWN)
-
-
-def run_alerts(run_id: str) -> Answer:
-    """Return the alerts of a run."""
-    return _recent("run_alerts", run_id=run_id, limit=200)
-
-
-def step_calls(run_id: str, step: int) -> Answer:
-    """Return the calls of one step in full."""
-    return _recent("step_calls", run_id=run_id, step=step, longest=LONGEST_TEXT, limit=CALLS_PER_STEP)
-
-
-def _fresh(name: str, **parameters: Parameter) -> Answer:
+def fresh(name: str, **parameters: Parameter) -> Answer:
+    """Ask the query of that name for what must be on a page within seconds."""
     return _ask_fresh(database_path(), name, tuple(parameters.items()))
 
 
-def _recent(name: str, **parameters: Parameter) -> Answer:
+def recent(name: str, **parameters: Parameter) -> Answer:
+    """Ask the query of that name; where a query takes long the answer may be some seconds old."""
     return _ask_recent(database_path(), name, tuple(parameters.items()))
 
 
@@ -206,14 +145,21 @@ def _age_seconds(answer: Answer) -> float:
 
 
 def _read(path: str, name: str, parameters: dict[str, Parameter], wait_seconds: float) -> pd.DataFrame:
+    text = query(name)
     connection = open_read_only(path, timeout_seconds=wait_seconds)
     try:
-        frame: pd.DataFrame = connection.execute(query(name), parameters).df()
+        if names_chosen_runs(text):
+            choose_runs(connection, {column: _listed(parameters.pop(column, None)) for column in CHOICE})
+        frame: pd.DataFrame = connection.execute(text, parameters).df()
     finally:
         connection.close()
     for column in frame.columns.intersection(list(_FOREIGN_TEXT)):
         frame[column] = frame[column].map(lambda value: inert(value) if isinstance(value, str) else None).astype(object)
     return frame
+
+
+def _listed(value: Parameter) -> str | int | list[str] | None:
+    return list(value) if isinstance(value, tuple) else value
 
 
 class _LastAnswers:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Literal, TypeAlias
 
+from dashboard.language import has, t
+
 NEUTRAL = "#858580"
 """Model calls, and everything that has no colour of its own."""
 
@@ -18,41 +20,42 @@ CRITICAL = "#d9483b"
 WARNING = "#d97b1c"
 STEPS = "#3f86c9"
 TOKENS = "#3f9a9a"
+COST = "#b98a14"
 
 _PATTERNS = {
-    "hard_loop": ("#d9483b", "Repeated call"),
-    "soft_loop": ("#cf5a93", "Near repeat"),
-    "cycle": ("#9a63d6", "Cycle"),
-    "retry_storm": ("#a4783a", "Retry storm"),
-    "semantic_loop": ("#6f74dd", "Same in other words"),
-    "no_progress": ("#d97b1c", "No progress"),
-    "uncertainty": ("#8a8f2f", "Rising uncertainty"),
-    "limit": ("#5f8399", "Limit reached"),
-    "spend_spike": ("#b98a14", "Spend spike"),
+    "hard_loop": "#d9483b",
+    "soft_loop": "#cf5a93",
+    "cycle": "#9a63d6",
+    "retry_storm": "#a4783a",
+    "semantic_loop": "#6f74dd",
+    "no_progress": "#d97b1c",
+    "uncertainty": "#8a8f2f",
+    "limit": "#5f8399",
+    "spend_spike": "#b98a14",
 }
 
 _STOP_REASONS = {
-    "completed": ("#2f9e7a", "completed"),
-    "running": ("#3f86c9", "running"),
-    "loop_detected:repeated_tool_signature": ("#d9483b", "loop: repeated call"),
-    "loop_detected:near_repeat": ("#cf5a93", "loop: near repeat"),
-    "loop_detected:cycle": ("#9a63d6", "loop: cycle"),
-    "loop_detected:retry_storm": ("#a4783a", "loop: retry storm"),
-    "loop_detected:no_progress": ("#d97b1c", "loop: no progress"),
-    "loop_detected:semantic": ("#6f74dd", "loop: other words"),
-    "max_steps_reached": ("#5f8399", "limit: steps"),
-    "max_tool_calls_reached": ("#5f8399", "limit: tool calls"),
-    "max_tokens_reached": ("#5f8399", "limit: tokens"),
-    "max_cost_reached": ("#5f8399", "limit: cost"),
-    "timeout": ("#4f93a0", "timeout"),
-    "model_length": ("#b98a14", "model length"),
-    "content_filter": ("#b98a14", "content filter"),
-    "refused": ("#b98a14", "refused"),
-    "cancelled": ("#7f8ea3", "cancelled"),
-    "handed_to_human": ("#8a8f2f", "handed to a human"),
-    "error": ("#b25563", "error"),
-    "abandoned": ("#858580", "abandoned"),
-    "unknown": ("#858580", "unknown"),
+    "completed": "#2f9e7a",
+    "running": "#3f86c9",
+    "loop_detected:repeated_tool_signature": "#d9483b",
+    "loop_detected:near_repeat": "#cf5a93",
+    "loop_detected:cycle": "#9a63d6",
+    "loop_detected:retry_storm": "#a4783a",
+    "loop_detected:no_progress": "#d97b1c",
+    "loop_detected:semantic": "#6f74dd",
+    "max_steps_reached": "#5f8399",
+    "max_tool_calls_reached": "#5f8399",
+    "max_tokens_reached": "#5f8399",
+    "max_cost_reached": "#5f8399",
+    "timeout": "#4f93a0",
+    "model_length": "#b98a14",
+    "content_filter": "#b98a14",
+    "refused": "#b98a14",
+    "cancelled": "#7f8ea3",
+    "handed_to_human": "#8a8f2f",
+    "error": "#b25563",
+    "abandoned": "#858580",
+    "unknown": "#858580",
 }
 
 SIGNATURES = (
@@ -77,27 +80,35 @@ BadgeColor: TypeAlias = Literal["red", "orange", "blue", "green", "gray"]
 
 def pattern_color(pattern: str) -> str:
     """Return the colour of a pattern, neutral for one that is not known."""
-    return _PATTERNS.get(pattern, (NEUTRAL, ""))[0]
+    return _PATTERNS.get(pattern, NEUTRAL)
 
 
 def pattern_label(pattern: str) -> str:
     """Return what a pattern is called in front of people, its own name if it is not known."""
-    return _PATTERNS.get(pattern, ("", pattern))[1]
+    return _label("pattern", pattern)
 
 
 def stop_reason_color(stop_reason: str) -> str:
     """Return the colour of a stop reason, neutral for one that is not known."""
-    return _STOP_REASONS.get(stop_reason, (NEUTRAL, ""))[0]
+    return _STOP_REASONS.get(stop_reason, NEUTRAL)
 
 
 def stop_reason_label(stop_reason: str) -> str:
     """Return what a stop reason is called in front of people, its own name if it is not known."""
-    return _STOP_REASONS.get(stop_reason, ("", stop_reason))[1]
+    return _label("stop_reason", stop_reason)
 
 
 def verdict_label(reason: str) -> str:
     """Return what a flagged reason is called, be it written as a pattern or as a stop reason."""
-    return pattern_label(reason) if reason in _PATTERNS else stop_reason_label(reason).removeprefix("loop: ")
+    return (
+        pattern_label(reason)
+        if reason in _PATTERNS
+        else stop_reason_label(reason).partition(": ")[2] or stop_reason_label(reason)
+    )
+
+
+def _label(section: str, name: str) -> str:
+    return t(f"{section}.{name}") if has(f"{section}.{name}") else name
 
 
 def severity_badge(severity: str) -> BadgeColor:

@@ -8,6 +8,8 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import pandas as pd
 
+from dashboard.language import counted, current, t
+
 NOTHING = "-"
 
 _UNITS = ((1e12, "T"), (1e9, "B"), (1e6, "M"), (1e3, "k"))
@@ -50,8 +52,14 @@ def count(value: object) -> str:
     for size, unit in _UNITS:
         if abs(number) >= size * 0.9995 and abs(number) >= 1_000:
             digits = 0 if abs(number) >= 99.95 * size else 1
-            return f"{number / size:.{digits}f}".removesuffix(".0") + unit
-    return f"{number:.1f}".removesuffix(".0")
+            return current().number(f"{number / size:.{digits}f}".removesuffix(".0")) + unit
+    return current().number(f"{number:.1f}".removesuffix(".0"))
+
+
+def whole(value: object) -> str:
+    """Write a count in full: 12,480; a dash when it is not known."""
+    number = number_of(value)
+    return NOTHING if number is None else current().number(f"{number:,.0f}")
 
 
 def dollars(value: object) -> str:
@@ -60,14 +68,14 @@ def dollars(value: object) -> str:
     if amount is None:
         return NOTHING
     if amount == 0 or amount >= 0.095:
-        return f"${amount:,.2f}"
-    return f"${amount:.4f}" if amount >= 0.00005 else "< $0.0001"
+        return current().number(f"${amount:,.2f}")
+    return current().number(f"${amount:.4f}" if amount >= 0.00005 else "< $0.0001")
 
 
 def unpriced(calls: object) -> str:
     """Say how many model calls a sum leaves out because their price is not known; nothing when it leaves out none."""
     number = int(number_of(calls) or 0)
-    return f"{some(number, 'model call')} without a known price not counted." if number else ""
+    return counted("wording.unpriced", number) if number else ""
 
 
 def percent(part: object, whole: object) -> str:
@@ -78,11 +86,6 @@ def percent(part: object, whole: object) -> str:
         return NOTHING
     share = 100 * some / of
     return "< 1 %" if 0 < share < 1 else f"{share:.0f} %"
-
-
-def some(number: int, one: str, many: str | None = None) -> str:
-    """Write a number with its noun: 1 run, 12 runs."""
-    return f"{count(number)} {one if number == 1 else many or one + 's'}"
 
 
 def zone(name: str | None) -> tzinfo:
@@ -101,7 +104,19 @@ def moment(value: object, tz: tzinfo, *, now: datetime | None = None) -> str:
     today = (now or datetime.now(UTC)).astimezone(tz).date()
     if local.date() == today:
         return local.strftime("%H:%M:%S")
-    return f"{local.day} {local.strftime('%b %Y' if local.year != today.year else '%b')}, {local.strftime('%H:%M:%S')}"
+    year = f" {local.year}" if local.year != today.year else ""
+    return f"{local.day} {t(f'month.{local.month}')}{year}, {local.strftime('%H:%M:%S')}"
+
+
+def ago(value: object, *, now: datetime | None = None) -> str:
+    """Write how long ago something was: 12 s ago, 4 min ago, 3 h ago, 2 d ago."""
+    if not isinstance(value, datetime) or pd.isna(value):
+        return NOTHING
+    seconds = max(((now or datetime.now(UTC)) - value).total_seconds(), 0.0)
+    for size, unit in ((86_400, "d"), (3_600, "h"), (60, "min")):
+        if seconds >= size:
+            return t("wording.ago", time=f"{seconds / size:.0f} {unit}")
+    return t("wording.ago", time=f"{seconds:.0f} s")
 
 
 def duration(start: object, end: object) -> str:
@@ -109,11 +124,19 @@ def duration(start: object, end: object) -> str:
     if not isinstance(start, datetime) or not isinstance(end, datetime) or pd.isna(start) or pd.isna(end):
         return NOTHING
     passed: timedelta = end - start
-    seconds = max(passed.total_seconds(), 0.0)
+    return seconds_text(passed.total_seconds())
+
+
+def seconds_text(value: object) -> str:
+    """Write a number of seconds in the unit that fits; a dash when it is not known."""
+    known = number_of(value)
+    if known is None:
+        return NOTHING
+    seconds = max(known, 0.0)
     if seconds < 1:
         return f"{seconds * 1000:.0f} ms"
     if seconds < 60:
-        return f"{seconds:.1f} s"
+        return current().number(f"{seconds:.1f}") + " s"
     minutes, rest = divmod(round(seconds), 60)
     if minutes < 60:
         return f"{minutes} min {rest} s"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from dashboard import data
+from dashboard.language import t
 from dashboard.viewer import time_text
 
 _DEMO = "otel-processor demo"
@@ -17,33 +18,46 @@ def show(answer: data.Answer) -> None:
         case data.State.MISSING:
             no_database()
         case data.State.BUSY if answer.read_at is None:
-            st.info("The database is busy: another process is writing. Trying again.")
+            st.info(t("notice.busy"))
             st.text(answer.problem)
         case data.State.BUSY:
-            st.caption(f"The database is busy; this is what it said at {time_text(answer.read_at)}.")
+            st.caption(t("notice.busy_since", time=time_text(answer.read_at)))
         case data.State.UNREADABLE:
-            st.warning("The database cannot be read.")
+            st.warning(t("notice.unreadable"))
             st.text(answer.problem)
         case data.State.READY:
             pass
 
 
+def drawable(answer: data.Answer, otherwise: str | None = None) -> bool:
+    """Return whether there are rows to draw; where there are none, say why.
+
+    Args:
+        answer: what the store said.
+        otherwise: the key of the text for an answer without rows; by default that nothing was seen with these filters.
+    """
+    show(answer)
+    if answer.is_usable and answer.frame.empty:
+        st.info(t(otherwise or "notice.nothing_chosen"))
+    return answer.is_usable and not answer.frame.empty
+
+
 def no_database() -> None:
     """Say that there is no database, and how to get one."""
-    st.subheader("No database yet")
-    st.text(f"There is no file at {data.database_path()}. This page fills by itself as soon as an agent writes there.")
+    st.subheader(t("notice.no_database"))
+    st.text(t("notice.no_database_text", path=data.database_path()))
     _how_to_begin()
 
 
 def no_runs() -> None:
     """Say that the database holds no run, and how to get one in."""
-    st.subheader("No runs yet")
-    st.text(f"The database at {data.database_path()} is there and empty. This page fills by itself with the first run.")
+    st.subheader(t("notice.no_runs"))
+    st.text(t("notice.no_runs_text", path=data.database_path()))
     _how_to_begin()
 
 
 def _how_to_begin() -> None:
-    st.caption("See it work first, with an agent that loops on purpose:")
+    st.caption(t("notice.see_demo"))
     st.code(_DEMO, language=None)
-    st.caption("Or add one line to an agent that OpenTelemetry already sees:")
+    st.caption(t("notice.add_line"))
     st.code(_INSTRUMENT, language="python", wrap_lines=True)

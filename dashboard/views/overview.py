@@ -1,13 +1,10 @@
-"""What is going on: alerts as they come, and what the runs of a period look like."""
+"""What the runs of a time look like: why they ended, where they stood still, what each task takes."""
 
 from __future__ import annotations
 
-import streamlit as st
+from dashboard.components import filters, heading, waiting
+from dashboard.components.overview import body
 
-from dashboard.components import overview, period
-
-st.title("Overview")
-if overview.has_runs():
-    overview.show(period.show())
-else:
-    overview.wait()
+heading.show("overview")
+if waiting.there_are_runs():
+    body.show(filters.show())

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import streamlit as st
+from dashboard.components import heading
+from dashboard.components.run import body, choice
 
-from dashboard.components import panels, run_body, run_choice
-
-st.title("Run")
-run_id = run_choice.show()
+heading.show("run")
+run_id = choice.show()
 if run_id is not None:
-    run_body.show(run_id)
-elif run_choice.has_options():
-    panels.recent_runs(None)
+    body.show(run_id)

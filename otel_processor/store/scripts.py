@@ -2,8 +2,31 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A query to begin with, for a person."""
+
+    name: str
+    """Of its file."""
+    title: str
+    """What it answers, as a question."""
+    text: str
+
+
+@cache
+def examples() -> tuple[Example, ...]:
+    """Return the queries that people of this product ask, `sql/examples`: the first line of each is its title."""
+    return tuple(_example(name) for name in creation_order("examples"))
+
+
+def _example(name: str) -> Example:
+    title, _, text = _read("examples", name).partition("\n")
+    return Example(name, title.removeprefix("--").strip(), text.strip())
 
 
 @cache
@@ -27,7 +50,7 @@ def creation_order(folder: str) -> tuple[str, ...]:
 
 @cache
 def definition(folder: str, name: str) -> str:
-    """Return the statement that creates an object of `schema` or `views`."""
+    """Return the statement that creates an object of `schema`, `views` or `temporary`."""
     return _read(folder, name)
 
 
@@ -39,3 +62,9 @@ def _read(folder: str, name: str) -> str:
 def recording_statement(name: str) -> str:
     """Return the text of `sql/recording/NAME.sql`: what writing needs to ask."""
     return _read("recording", name)
+
+
+@cache
+def delivery_statement(name: str) -> str:
+    """Return the text of `sql/delivery/NAME.sql`: what delivering alerts asks and notes."""
+    return _read("delivery", name)

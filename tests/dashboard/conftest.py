@@ -47,20 +47,23 @@ def seeded_db(db: Path) -> Path:
     return db
 
 
-def overview() -> AppTest:
+def open_page(view: str, **parameters: str | list[str]) -> AppTest:
+    """Open a page by its file, with parameters in its address."""
+    page = AppTest.from_file(str(launch.APP), default_timeout=30).run()
+    page.switch_page(view)
+    for name, value in parameters.items():
+        page.query_params[name] = value
+    return page.run()
+
+
+def overview(**parameters: str | list[str]) -> AppTest:
     """Open the overview."""
-    return AppTest.from_file(str(launch.APP), default_timeout=30).run()
+    return open_page("views/overview.py", **parameters)
 
 
 def run_page(run_id: str | None, **parameters: str) -> AppTest:
     """Open the run page, with a run in its address or without."""
-    page = AppTest.from_file(str(launch.APP), default_timeout=30).run()
-    page.switch_page("views/run.py")
-    if run_id is not None:
-        page.query_params["run"] = run_id
-    for name, value in parameters.items():
-        page.query_params[name] = value
-    return page.run()
+    return open_page("views/run.py", **({} if run_id is None else {"run": run_id}), **parameters)
 
 
 def texts(page: AppTest) -> str:

@@ -9,6 +9,10 @@ import streamlit as st
 
 from dashboard import data
 from dashboard.data import State
+from dashboard.filters import Filters
+from dashboard.questions.alerts import recent_alerts
+from dashboard.questions.overview import run_totals
+from dashboard.questions.runs import recent_runs
 from otel_processor.store.database import Database
 from tests.dashboard import seed
 
@@ -17,13 +21,13 @@ if TYPE_CHECKING:
 
 
 def test_a_missing_database_is_missing(db: Path) -> None:
-    assert data.recent_alerts().state is State.MISSING
+    assert recent_alerts().state is State.MISSING
 
 
 def test_a_held_database_is_busy_and_names_the_holder(seeded_db: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(data, "_WAIT_FOR_ALERTS_SECONDS", 0.01)
     with Database(seeded_db).write(timeout_seconds=10):
-        answer = data.recent_alerts()
+        answer = recent_alerts()
     assert answer.state is State.BUSY
     assert not answer.is_usable
     assert "is held by" in answer.problem
@@ -31,10 +35,10 @@ def test_a_held_database_is_busy_and_names_the_holder(seeded_db: Path, monkeypat
 
 def test_while_it_is_busy_the_last_answer_stands(seeded_db: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(data, "_WAIT_FOR_ALERTS_SECONDS", 0.01)
-    before = data.recent_alerts()
+    before = recent_alerts()
     st.cache_data.clear()
     with Database(seeded_db).write(timeout_seconds=10):
-        answer = data.recent_alerts()
+        answer = recent_alerts()
     assert answer.state is State.BUSY
     assert answer.is_usable
     assert answer.frame.equals(before.frame)
@@ -42,25 +46,25 @@ def test_while_it_is_busy_the_last_answer_stands(seeded_db: Path, monkeypatch: p
 
 
 def test_nobody_is_kept_from_writing_after_an_answer(seeded_db: Path) -> None:
-    data.recent_alerts()
+    recent_alerts()
     with Database(seeded_db).write(timeout_seconds=0.1) as connection:
         seed.add_alert(connection, seed.HEALTHY, 0)
     st.cache_data.clear()
-    assert len(data.recent_alerts().frame) == 4
+    assert len(recent_alerts().frame) == 4
 
 
 def test_a_question_that_took_long_is_not_asked_again_at_once(seeded_db: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(data, "_SLOW_SECONDS", 0.0)
     monkeypatch.setattr(data, "_REST_AFTER_SLOW", 10_000)
-    before = data.run_totals(None)
+    before = run_totals(Filters())
     with Database(seeded_db).write(timeout_seconds=10) as connection:
         seed.add_run(connection, "7" * 32, [])
     st.cache_data.clear()
-    assert data.run_totals(None).read_at == before.read_at
+    assert run_totals(Filters()).read_at == before.read_at
 
 
 def test_text_of_others_is_inert_and_ids_are_kept(seeded_db: Path) -> None:
-    frame = data.recent_runs(None).frame
+    frame = recent_runs(Filters()).frame
     task = frame.loc[frame["run_id"] == seed.HOSTILE, "task"].iloc[0]
     assert "\x1b" not in task
     assert "\u202e" not in task

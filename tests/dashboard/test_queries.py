@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING, Any
+from zoneinfo import ZoneInfo
 
 import pytest
 
 from dashboard import data
+from dashboard.filters import Filters
+from dashboard.questions import alerts, choices, overview, run, runs
+from otel_processor.store.choosing import CHOICE, choose_runs, names_chosen_runs
 from otel_processor.store.database import Database
 from otel_processor.store.opening import open_read_only
 from otel_processor.store.scripts import query, query_names
@@ -20,7 +25,12 @@ if TYPE_CHECKING:
 
 RUN = seed.LOOPING
 
+EVERYTHING = Filters().parameters()
+LATELY = Filters(period="24h").parameters()
+
 QUERIES: dict[str, tuple[Row, str]] = {
+    "runs_ever": ({}, "any_run"),
+    "filter_names": ({"limit": 10}, "field choice runs"),
     "recent_alerts": (
         {"limit": 10},
         (
@@ -29,24 +39,37 @@ QUERIES: dict[str, tuple[Row, str]] = {
         ),
     ),
     "run_totals": (
-        {"hours": None},
-        "runs running flagged runs_without_usage tokens wasted_tokens cost_usd wasted_cost_usd unpriced_calls runs_ever",
-    ),
-    "stop_reasons": ({"hours": 24, "limit": 10}, "stop_reason flagged runs runs_with_reason"),
-    "streak_lengths": ({"hours": None, "cap": 20}, "streak flagged runs"),
-    "longest_streaks": ({"hours": 24, "limit": 10}, "run_id task agent streak last_step ended_at still_open"),
-    "task_spread": (
-        {"hours": None, "top": 3},
+        EVERYTHING,
         (
-            "place task is_rest tasks runs runs_without_usage tokens wasted_tokens "
-            "tokens_min tokens_q1 tokens_median tokens_q3 tokens_max steps steps_min steps_q1 steps_median steps_q3 steps_max"
+            "runs running flagged flagged_completed runs_without_usage tokens wasted_tokens cost_usd wasted_cost_usd "
+            "unpriced_calls"
         ),
     ),
+    "stop_reasons": (LATELY | {"limit": 10}, "stop_reason flagged runs runs_with_reason"),
+    "stop_reasons_over_time": (LATELY | {"zone": "Asia/Tokyo"}, "unit stretch stop_reason runs flagged"),
+    "streak_lengths": (EVERYTHING | {"cap": 20}, "streak flagged runs"),
+    "longest_streaks": (LATELY | {"limit": 10}, "run_id task agent streak last_step ended_at still_open"),
+    "task_spread": (
+        EVERYTHING | {"top": 3},
+        (
+            "place task is_rest tasks runs runs_without_usage tokens wasted_tokens "
+            "tokens_min tokens_q1 tokens_median tokens_q3 tokens_max cost cost_min cost_q1 cost_median cost_q3 cost_max "
+            "steps steps_min steps_q1 steps_median steps_q3 steps_max"
+        ),
+    ),
+    "task_shares": (
+        EVERYTHING | {"top": 3},
+        ("place task is_rest tasks runs signed_tool_calls repeated_tool_calls repeated_share steps flat_steps flat_share"),
+    ),
+    "task_change": (
+        LATELY | {"least": 1, "limit": 10},
+        "task runs runs_before cost cost_before tokens tokens_before steps steps_before change",
+    ),
     "recent_runs": (
-        {"hours": 24, "limit": 10},
+        LATELY | {"limit": 10},
         (
             "run_id task agent service started_at ended_at last_seen_at steps tool_calls longest_flat_streak tokens "
-            "wasted_tokens stop_reason flagged_reason status"
+            "wasted_tokens cost_usd stop_reason flagged_reason status"
         ),
     ),
     "run_header": (
@@ -83,7 +106,10 @@ QUERIES: dict[str, tuple[Row, str]] = {
 def rows(path: Path, name: str, parameters: Row) -> list[Row]:
     connection = open_read_only(path)
     try:
-        answer = connection.execute(query(name), parameters)
+        if names_chosen_runs(query(name)):
+            choose_runs(connection, parameters)
+        asked = {key: value for key, value in parameters.items() if key not in CHOICE}
+        answer = connection.execute(query(name), asked)
         columns = [column[0] for column in answer.description or []]
         assert columns == QUERIES[name][1].split()
         return [dict(zip(columns, row, strict=True)) for row in answer.fetchall()]
@@ -91,13 +117,17 @@ def rows(path: Path, name: str, parameters: Row) -> list[Row]:
         connection.close()
 
 
+ONE_ROW = {"run_totals", "runs_ever"}
+"""These say something of nothing, too."""
+
+
 @pytest.mark.parametrize("name", QUERIES)
 def test_it_runs_on_an_empty_database(empty_db: Path, name: str) -> None:
     found = rows(empty_db, name, QUERIES[name][0])
-    assert len(found) == (1 if name == "run_totals" else 0)
+    assert len(found) == (1 if name in ONE_ROW else 0)
 
 
-@pytest.mark.parametrize("name", QUERIES)
+@pytest.mark.parametrize("name", QUERIES.keys() - {"task_change"})
 def test_it_finds_rows_in_a_seeded_database(seeded_db: Path, name: str) -> None:
     assert rows(seeded_db, name, QUERIES[name][0])
 
@@ -113,18 +143,23 @@ def test_its_first_line_says_what_it_returns_and_it_is_bounded(name: str) -> Non
 @pytest.mark.parametrize(
     ("name", "ask"),
     [
-        ("recent_alerts", data.recent_alerts),
-        ("run_totals", lambda: data.run_totals(None)),
-        ("stop_reasons", lambda: data.stop_reasons(1)),
-        ("streak_lengths", lambda: data.streak_lengths(24)),
-        ("longest_streaks", lambda: data.longest_streaks(None)),
-        ("task_spread", lambda: data.task_spread(None)),
-        ("recent_runs", lambda: data.recent_runs(None)),
-        ("run_header", lambda: data.run_header(RUN)),
-        ("run_calls", lambda: data.run_calls(RUN, 1, 500)),
-        ("run_signatures", lambda: data.run_signatures(RUN)),
-        ("run_alerts", lambda: data.run_alerts(RUN)),
-        ("step_calls", lambda: data.step_calls(RUN, 2)),
+        ("recent_alerts", alerts.recent_alerts),
+        ("run_totals", lambda: overview.run_totals(Filters())),
+        ("stop_reasons", lambda: overview.stop_reasons(Filters(period="1h"))),
+        ("streak_lengths", lambda: overview.streak_lengths(Filters(tasks=("research",)))),
+        ("longest_streaks", lambda: overview.longest_streaks(Filters())),
+        ("task_spread", lambda: overview.task_spread(Filters())),
+        ("runs_ever", overview.runs_ever),
+        ("filter_names", lambda: data.recent("filter_names", limit=choices.NAMES_OFFERED)),
+        ("stop_reasons_over_time", lambda: overview.stop_reasons_over_time(Filters())),
+        ("task_shares", lambda: overview.task_shares(Filters())),
+        ("task_change", lambda: overview.task_history(Filters(period="24h"))),
+        ("recent_runs", lambda: runs.recent_runs(Filters())),
+        ("run_header", lambda: run.run_header(RUN)),
+        ("run_calls", lambda: run.run_calls(RUN, 1, 500)),
+        ("run_signatures", lambda: run.run_signatures(RUN)),
+        ("run_alerts", lambda: alerts.run_alerts(RUN)),
+        ("step_calls", lambda: run.step_calls(RUN, 2)),
     ],
 )
 def test_the_pages_ask_it_with_the_parameters_that_it_has(seeded_db: Path, name: str, ask: Callable[[], data.Answer]) -> None:
@@ -138,7 +173,7 @@ def test_the_tasks_beyond_the_first_ones_are_one_row(empty_db: Path) -> None:
     with Database(empty_db).write(timeout_seconds=10) as connection:
         for number in range(1, 201):
             seed.add_run(connection, f"{number:032x}", [seed.model(1, number * 100)], task=f"task {number}")
-    found = rows(empty_db, "task_spread", {"hours": None, "top": 15})
+    found = rows(empty_db, "task_spread", EVERYTHING | {"top": 15})
     assert len(found) == 16
     assert [row["task"] for row in found[:2]] == ["task 200", "task 199"]
     assert (found[-1]["is_rest"], found[-1]["task"], found[-1]["tasks"]) == (True, None, 185)
@@ -148,10 +183,75 @@ def test_the_tasks_beyond_the_first_ones_are_one_row(empty_db: Path) -> None:
 def test_runs_without_a_task_are_a_task_of_their_own(empty_db: Path) -> None:
     with Database(empty_db).write(timeout_seconds=10) as connection:
         seed.add_run(connection, seed.HEALTHY, [seed.model(1)], task=None)
-    (row,) = rows(empty_db, "task_spread", {"hours": None, "top": 15})
+    (row,) = rows(empty_db, "task_spread", EVERYTHING | {"top": 15})
     assert (row["task"], row["is_rest"], row["tasks"], row["runs"]) == (None, False, 1, 1)
 
 
 def test_a_verdict_falls_on_the_step_of_its_call(seeded_db: Path) -> None:
     (alert,) = rows(seeded_db, "run_alerts", QUERIES["run_alerts"][0])
     assert alert["step"] == 4
+
+
+def chosen(path: Path, **choice: Any) -> set[str]:
+    """The runs that a choice leaves."""
+    connection = open_read_only(path)
+    try:
+        choose_runs(connection, Filters(**choice).parameters())
+        return {row[0] for row in connection.execute("select run_id from chosen_runs").fetchall()}
+    finally:
+        connection.close()
+
+
+def test_runs_are_chosen_by_each_kind_of_name_and_by_all_together(seeded_db: Path) -> None:
+    assert chosen(seeded_db, tasks=("plan",)) == {seed.TWO_AGENTS}
+    assert chosen(seeded_db, agents=("planner",)) == {seed.TWO_AGENTS}
+    assert chosen(seeded_db, models=("gpt-5-mini",)) >= {seed.HEALTHY, seed.LOOPING}
+    assert seed.TWO_AGENTS not in chosen(seeded_db, models=("gpt-5-mini",))
+    assert chosen(seeded_db, services=("elsewhere",)) == set()
+    assert chosen(seeded_db, tasks=("plan", "summarise"), agents=("planner",)) == {seed.TWO_AGENTS}
+    assert chosen(seeded_db, tasks=(seed.HOSTILE_TEXT,)) == {seed.HOSTILE}
+
+
+def test_runs_without_a_name_are_chosen_by_an_empty_one(seeded_db: Path) -> None:
+    with Database(seeded_db).write(timeout_seconds=10) as connection:
+        seed.add_run(connection, "9" * 32, [seed.model(1)], task=None)
+    assert chosen(seeded_db, tasks=("",)) == {"9" * 32}
+
+
+def test_days_begin_and_end_in_the_zone_of_who_looks(empty_db: Path) -> None:
+    with Database(empty_db).write(timeout_seconds=10) as connection:
+        for number, hour in enumerate((14, 16)):
+            start = datetime(2026, 3, 4, hour, tzinfo=UTC)
+            seed.add_run(connection, f"{number:032x}", [seed.model(1)], started_at=start)
+    tokyo = Filters(since=date(2026, 3, 5), until=date(2026, 3, 5)).parameters(ZoneInfo("Asia/Tokyo"))
+    connection = open_read_only(empty_db)
+    choose_runs(connection, tokyo)
+    # In Tokyo the fifth begins at 15:00 UTC of the fourth.
+    assert connection.execute("select run_id from chosen_runs").fetchall() == [(f"{1:032x}",)]
+    connection.close()
+
+
+def test_a_task_is_compared_with_its_own_earlier_healthy_runs(empty_db: Path) -> None:
+    long_ago = datetime.now(UTC) - timedelta(days=20)
+    with Database(empty_db).write(timeout_seconds=10) as connection:
+        for number in range(6):
+            looped = "loop_detected:no_progress" if number == 5 else None
+            tokens = 100_000 if looped else 1_000
+            started = long_ago + timedelta(hours=number)
+            seed.add_run(connection, f"{number:032x}", [seed.model(1, tokens)], started_at=started, flagged_reason=looped)
+        seed.add_run(connection, f"{9:032x}", [seed.model(1, 3_000)])
+    (row,) = rows(empty_db, "task_change", LATELY | {"least": 5, "limit": 10})
+    assert (row["task"], row["runs"], row["runs_before"]) == ("research", 1, 5)
+    assert (row["tokens_before"], row["tokens"], row["change"]) == (1_000, 3_000, 3)
+    assert rows(empty_db, "task_change", LATELY | {"least": 6, "limit": 10}) == []
+
+
+def test_stretches_of_time_are_as_long_as_the_chosen_time_asks_for(empty_db: Path) -> None:
+    def unit() -> str:
+        return str(rows(empty_db, "stop_reasons_over_time", EVERYTHING | {"zone": "UTC"})[0]["unit"])
+
+    for number, (days, expected) in enumerate(((0, "hour"), (2, "hour"), (30, "day"), (400, "week"))):
+        with Database(empty_db).write(timeout_seconds=10) as connection:
+            started = datetime.now(UTC) - timedelta(days=days)
+            seed.add_run(connection, f"{number:032x}", [seed.model(1)], started_at=started)
+        assert unit() == expected

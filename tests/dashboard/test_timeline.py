@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 
 from dashboard import theme
-from dashboard.bands import Band, bands
-from dashboard.timeline import LANES_SHOWN, timeline
+from dashboard.charts.bands import Band, bands
+from dashboard.charts.timeline import LANES_SHOWN, timeline
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go

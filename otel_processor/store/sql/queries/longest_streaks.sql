@@ -1,7 +1,13 @@
--- The longest streak of flat steps of each run, the longest first.
-select run_id, task, agent, streak, last_step, ended_at, still_open
-from flat_streaks
-where $hours::BIGINT is null or ended_at >= now() - to_hours($hours::BIGINT)
-qualify row_number() over (partition by run_id order by streak desc, ended_at desc, agent) = 1
-order by streak desc, ended_at desc, run_id
-limit $limit;
+-- The chosen runs that stood still longest, each with its longest streak of flat steps. Only their calls are looked at.
+with longest as (
+    select run_id, longest_flat_streak
+    from chosen_runs
+    where longest_flat_streak > 0
+    order by longest_flat_streak desc, coalesce(last_seen_at, ended_at) desc, run_id
+    limit $limit
+)
+select s.run_id, s.task, s.agent, s.streak, s.last_step, s.ended_at, s.still_open
+from flat_streaks as s
+where s.run_id in (select run_id from longest)
+qualify row_number() over (partition by s.run_id order by s.streak desc, s.ended_at desc, s.agent) = 1
+order by s.streak desc, s.ended_at desc, s.run_id;

@@ -1,8 +1,7 @@
--- Tokens and steps per run for each of the $top tasks that spent most, as quartiles; one more row for all other tasks.
+-- Tokens, cost and steps per run for each of the $top tasks that spent most, as quartiles; one more row for all other tasks.
 with chosen as (
-    select task, tokens, wasted_tokens, steps
-    from runs
-    where $hours::BIGINT is null or coalesce(last_seen_at, ended_at, started_at) >= now() - to_hours($hours::BIGINT)
+    select task, tokens, wasted_tokens, cost_usd, steps
+    from chosen_runs
 ),
 ranked as (
     select task, row_number() over (order by sum(tokens) desc nulls last, count(*) desc, task) as place
@@ -16,6 +15,7 @@ placed as (
         c.task as own_task,
         c.tokens,
         c.wasted_tokens,
+        c.cost_usd,
         c.steps
     from chosen as c
     join ranked as r on r.task is not distinct from c.task
@@ -34,6 +34,12 @@ select
     quantile_cont(tokens, 0.5) as tokens_median,
     quantile_cont(tokens, 0.75) as tokens_q3,
     max(tokens)::DOUBLE as tokens_max,
+    sum(cost_usd) as cost,
+    min(cost_usd)::DOUBLE as cost_min,
+    quantile_cont(cost_usd, 0.25) as cost_q1,
+    quantile_cont(cost_usd, 0.5) as cost_median,
+    quantile_cont(cost_usd, 0.75) as cost_q3,
+    max(cost_usd)::DOUBLE as cost_max,
     sum(steps)::BIGINT as steps,
     min(steps)::DOUBLE as steps_min,
     quantile_cont(steps, 0.25) as steps_q1,

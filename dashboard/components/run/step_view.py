@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import streamlit as st
 
-from dashboard import data
 from dashboard.components import notice
-from dashboard.wording import count, duration, inert, some, text_of
+from dashboard.questions import run as questions
+from dashboard.wording import count, duration, inert, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping
@@ -19,15 +19,15 @@ _TALL = 1500
 
 def show(run_id: str, step: int) -> None:
     """Show the calls of one step."""
-    answer = data.step_calls(run_id, step)
+    answer = questions.step_calls(run_id, step)
     notice.show(answer)
     if not answer.is_usable:
         return
     if answer.frame.empty:
         st.info(f"Step {step} has no recorded call.")
         return
-    if len(answer.frame) == data.CALLS_PER_STEP:
-        st.caption(f"Only the first {data.CALLS_PER_STEP} calls of this step are shown.")
+    if len(answer.frame) == questions.CALLS_PER_STEP:
+        st.caption(f"Only the first {questions.CALLS_PER_STEP} calls of this step are shown.")
     for row in answer.frame.to_dict("records"):
         _call(row)
 
@@ -50,8 +50,8 @@ def _tool_facts(row: Mapping[Hashable, Any]) -> str:
     progress = {"True": "brought something new", "False": "flat: brought nothing new"}
     facts = [
         progress.get(text_of(row["progress"]), "not known whether it brought something new"),
-        f"seen {some(int(row['repeats']), 'time')} since something changed" if text_of(row["repeats"], "") else "",
-        f"{some(int(row['flat_steps']), 'flat step')} in a row" if row["flat_steps"] else "",
+        f"seen {int(row['repeats'])} times since something changed" if text_of(row["repeats"], "") else "",
+        f"{int(row['flat_steps'])} flat steps in a row" if row["flat_steps"] else "",
         f"failed ({text_of(row['error_class'], 'not classified')})" if row["is_error"] else "",
         f"took {duration(row['started_at'], row['ended_at'])}",
         f"signature {text_of(row['signature'])[:12]}" if text_of(row["signature"], "") else "no signature",
@@ -76,8 +76,8 @@ def _text(label: str, row: Mapping[Hashable, Any], column: str, *, as_json: bool
     height: int | Literal["content"] = 320 if len(shown) > _TALL or shown.count("\n") > 14 else "content"
     st.code(shown, language=None, wrap_lines=True, height=height)
     length = int(row[f"{column}_length"])
-    if length > data.LONGEST_TEXT:
-        st.caption(f"Cut here: these are the first {data.LONGEST_TEXT:,} of {length:,} characters.")
+    if length > questions.LONGEST_TEXT:
+        st.caption(f"Cut here: these are the first {questions.LONGEST_TEXT:,} of {length:,} characters.")
 
 
 def _indented(text: str) -> str:

@@ -8,7 +8,12 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from dashboard import data
-from dashboard.components import alert_list, call_table, notice, run_header, run_timeline, step_view
+from dashboard.components import alert_card, notice
+from dashboard.components.run import call_table, step_view
+from dashboard.components.run import header as run_header
+from dashboard.components.run import timeline as run_timeline
+from dashboard.questions import alerts as alert_questions
+from dashboard.questions import run as questions
 from dashboard.wording import inert
 
 if TYPE_CHECKING:
@@ -19,13 +24,13 @@ REFRESH_SECONDS = 3
 
 def show(run_id: str) -> None:
     """Show a run; one that is still going on is kept fresh."""
-    header = data.run_header(run_id)
+    header = questions.run_header(run_id)
     running = not header.is_usable or (len(header.frame) > 0 and header.frame["status"].iloc[0] == "running")
     st.fragment(partial(_body, run_id, running), run_every=REFRESH_SECONDS if running else None)()
 
 
 def _body(run_id: str, was_running: bool) -> None:
-    header = data.run_header(run_id)
+    header = questions.run_header(run_id)
     notice.show(header)
     if not header.is_usable:
         return
@@ -35,7 +40,7 @@ def _body(run_id: str, was_running: bool) -> None:
         return
     run_header.show(header.frame)
     last_step = int(header.frame["last_step"].iloc[0])
-    alerts = data.run_alerts(run_id)
+    alerts = alert_questions.run_alerts(run_id)
     _verdicts(alerts)
     if last_step:
         _steps(run_id, last_step, alerts.frame)
@@ -54,24 +59,24 @@ def _verdicts(alerts: data.Answer) -> None:
     if alerts.frame.empty:
         st.caption("None: this run has not been seen going in circles.")
     for row in alerts.frame.tail(3).iloc[::-1].to_dict("records"):
-        alert_list.show_one(row, with_link=False)
+        alert_card.show(row, with_link=False)
     if len(alerts.frame) > 3:
         with st.expander(f"{len(alerts.frame) - 3} earlier"):
             for row in alerts.frame.head(-3).iloc[::-1].to_dict("records"):
-                alert_list.show_one(row, with_link=False)
+                alert_card.show(row, with_link=False)
 
 
 def _steps(run_id: str, last_step: int, alerts: pd.DataFrame) -> None:
     step_key = f"step {run_id}"
     chosen = _first_choice(step_key, last_step, alerts)
     first, last = _window(run_id, last_step, chosen)
-    calls = data.run_calls(run_id, first, last)
-    signatures = data.run_signatures(run_id)
+    calls = questions.run_calls(run_id, first, last)
+    signatures = questions.run_signatures(run_id)
     notice.show(calls)
     if not calls.is_usable or calls.frame.empty:
         return
-    if len(calls.frame) == data.CALLS_PER_PAGE:
-        st.caption(f"Only the first {data.CALLS_PER_PAGE:,} calls of these steps are shown.")
+    if len(calls.frame) == questions.CALLS_PER_PAGE:
+        st.caption(f"Only the first {questions.CALLS_PER_PAGE:,} calls of these steps are shown.")
     run_timeline.show(calls.frame, alerts, signatures.frame, step_key=step_key, chosen=chosen)
     st.subheader("Step")
     step = st.number_input("Number of the step to read", min_value=1, max_value=max(last_step, chosen), key=step_key, width=220)
@@ -94,7 +99,7 @@ def _first_choice(step_key: str, last_step: int, alerts: pd.DataFrame) -> int:
 
 def _window(run_id: str, last_step: int, chosen: int) -> tuple[int, int]:
     """Let the reader page through a long run; return the first and the last step to read."""
-    size = data.STEPS_PER_PAGE
+    size = questions.STEPS_PER_PAGE
     if last_step <= size:
         return 1, last_step
     blocks = {0: (last_step - size + 1, last_step)} | {

@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from dashboard import data, theme
+from dashboard import theme
 from dashboard.components import notice
+from dashboard.filters import Filters
+from dashboard.questions.runs import recent_runs
 from dashboard.viewer import time_text
 from dashboard.wording import inert, short, text_of
 
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
 def show() -> str | None:
     """Let the reader choose among the recent runs; return the chosen run's id."""
     asked = st.query_params.get("run") or None
-    recent = data.recent_runs(None)
+    recent = recent_runs(Filters())
     if not recent.is_usable and asked is None:
         notice.show(recent)
         return None
@@ -44,7 +46,7 @@ def show() -> str | None:
 
 def has_options() -> bool:
     """Whether there is a run to choose."""
-    return not data.recent_runs(None).frame.empty
+    return not recent_runs(Filters()).frame.empty
 
 
 def _label(row: Mapping[Hashable, Any]) -> str:

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from dashboard import theme, timeline
+from dashboard import theme
+from dashboard.charts import timeline
 from dashboard.wording import count, short, text_of
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import plotly.graph_objects as go
 
 from dashboard import theme
-from dashboard.bands import agents, bands, tool_calls
-from dashboard.charts import CLEAR, GRID, safe
+from dashboard.charts.bands import agents, bands, tool_calls
+from dashboard.charts.base import CLEAR, GRID, safe
 from dashboard.wording import count, duration, number_of, short, text_of
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from dashboard.bands import Band
+    from dashboard.charts.bands import Band
 
 LANES_SHOWN = 14
 LANE_HEIGHT = 34

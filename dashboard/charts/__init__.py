@@ -1,0 +1,1 @@
+"""Frames in, Plotly figures out: nothing is read, nothing is shown."""

@@ -1,0 +1,1 @@
+"""What the pages ask of the store: a module for each page, a function for each query."""

@@ -1,0 +1,114 @@
+"""A choice of runs stands in the address, goes along from page to page, and nothing in an address can break a page."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dashboard.filters import ADDRESS_NAMES, KINDS, MOST_NAMES, PERIODS, Filters
+from tests.dashboard import seed
+from tests.dashboard.conftest import overview, parameter, texts
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from streamlit.testing.v1 import AppTest
+
+names = st.lists(st.text(max_size=30), max_size=4, unique=True).map(tuple)
+days = st.none() | st.dates()
+
+
+def runs_counted(page: AppTest) -> str:
+    return next(str(metric.value) for metric in page.metric if metric.label == "Runs")
+
+
+@given(st.sampled_from([*PERIODS]), days, days, st.tuples(names, names, names, names))
+def test_an_address_says_the_whole_choice(
+    period: str, since: date | None, until: date | None, chosen: tuple[tuple[str, ...], ...]
+) -> None:
+    filters = Filters("all" if since or until else period, since, until, *chosen)
+    assert Filters.of_address(filters.to_address()) == filters
+
+
+@given(st.dictionaries(st.sampled_from(sorted(ADDRESS_NAMES)), st.lists(st.text(), max_size=80)))
+def test_whatever_an_address_says_makes_a_bounded_choice(address: dict[str, list[str]]) -> None:
+    filters = Filters.of_address(address)
+    assert filters.period in PERIODS
+    assert all(len(getattr(filters, field)) <= MOST_NAMES for field in KINDS)
+
+
+def test_nothing_chosen_is_not_said_in_the_address() -> None:
+    assert Filters().to_address() == {}
+
+
+def test_days_win_over_a_time_range_up_to_now() -> None:
+    asked = Filters(period="1h", since=date(2026, 3, 4)).parameters()
+    assert asked["hours"] is None
+    assert asked["since_us"] == 1_772_582_400_000_000
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "runs"),
+    [("task", "plan", "1"), ("agent", "planner", "1"), ("model", "gpt-5-mini", "5"), ("service", "agents", "6")],
+)
+def test_each_filter_of_the_address_applies(seeded_db: Path, name: str, value: str, runs: str) -> None:
+    page = overview(**{name: value})
+    assert not page.exception
+    assert runs_counted(page) == runs
+    assert f"Only {value}" in texts(page)
+
+
+def test_several_names_of_one_kind_are_alternatives(seeded_db: Path) -> None:
+    assert runs_counted(overview(task=["plan", "summarise"])) == "2"
+
+
+def test_choosing_on_the_page_changes_numbers_and_address(seeded_db: Path) -> None:
+    page = overview()
+    next(select for select in page.multiselect if select.label == "Tasks").select("plan").run()
+    assert runs_counted(page) == "1"
+    assert parameter(page, "task") == "plan"
+    page.button[0].click().run()
+    assert runs_counted(page) == "7"
+    assert "task" not in page.query_params
+
+
+def test_a_time_range_takes_the_place_of_days(seeded_db: Path) -> None:
+    page = overview(**{"from": "2024-01-01", "to": "2024-01-02"})
+    assert runs_counted(page) == "0"
+    assert "Seen 1 Jan 2024 to 2 Jan 2024" in texts(page)
+    next(control for control in page.segmented_control if control.label == "Runs seen in the last").set_value("24h").run()
+    assert runs_counted(page) == "7"
+    assert "from" not in page.query_params
+    assert parameter(page, "period") == "24h"
+
+
+def test_days_the_wrong_way_round_are_told(seeded_db: Path) -> None:
+    page = overview(**{"from": "2026-02-01", "to": "2026-01-01"})
+    assert not page.exception
+    assert "The first day is after the last one" in texts(page)
+
+
+def test_the_choice_goes_along_to_another_page(seeded_db: Path) -> None:
+    page = overview(task="plan")
+    page.switch_page("views/run.py").run()
+    page.switch_page("views/overview.py").run()
+    assert runs_counted(page) == "1"
+    assert parameter(page, "task") == "plan"
+
+
+def test_a_link_wins_over_what_was_chosen_before(seeded_db: Path) -> None:
+    page = overview(task="plan")
+    page.query_params["task"] = "summarise"
+    page.run()
+    assert "Only summarise" in texts(page)
+    assert runs_counted(page) == "1"
+
+
+@pytest.mark.parametrize("name", sorted(ADDRESS_NAMES))
+def test_nonsense_in_the_address_breaks_nothing(seeded_db: Path, name: str) -> None:
+    page = overview(**{name: seed.HOSTILE_TEXT + "'; drop table spans; --" + "\x00" * 3})
+    assert not page.exception
