@@ -70,5 +70,9 @@ class QueryError(OtelProcessorError):
     """A user's SQL was refused or failed."""
 
 
+class QueryStoppedError(QueryError):
+    """A user's SQL ran for longer than it may, or was cancelled."""
+
+
 class TelemetryFormatError(OtelProcessorError):
     """A file or request does not hold OTLP trace data."""

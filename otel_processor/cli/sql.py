@@ -10,8 +10,9 @@ from typing import IO, TYPE_CHECKING
 
 import click
 
-from otel_processor.cli.group import UsageFailure
+from otel_processor.cli.group import Failure, UsageFailure
 from otel_processor.cli.options import db_option
+from otel_processor.errors import QueryStoppedError
 from otel_processor.store import spool
 
 if TYPE_CHECKING:
@@ -51,8 +52,7 @@ def sql(*, db: Path, query: str, format_: str, output: Path | None, limit: int |
     The views to ask: runs, calls, alerts, steps_per_task, tokens_per_task, stop_reason_distribution,
     repeated_tool_signature_rate, no_progress_steps, flat_streaks.
     """
-    from otel_processor.cli import formats
-    from otel_processor.cli.querying import Querying
+    from otel_processor.querying import formats
 
     if format_ == "parquet":
         formats.require_pyarrow()
@@ -65,6 +65,16 @@ def sql(*, db: Path, query: str, format_: str, output: Path | None, limit: int |
     if spool.pending(db):
         click.echo(f"Some spans still wait in {spool.folder_of(db)}: `otel-processor import --db {db}` takes them in.", err=True)
     text = sys.stdin.read() if query == "-" else query
+    try:
+        _answer(db, text, format_=format_, output=output, limit=limit, timeout_seconds=timeout_seconds)
+    except QueryStoppedError as error:
+        raise Failure(f"{error}; --timeout gives it more") from error
+
+
+def _answer(db: Path, text: str, *, format_: str, output: Path | None, limit: int | None, timeout_seconds: float) -> None:
+    from otel_processor.querying import formats
+    from otel_processor.querying.connection import Querying
+
     with Querying(db, timeout_seconds=timeout_seconds) as querying:
         statement = querying.run_all_but_last(text)
         if format_ == "table":
@@ -75,9 +85,9 @@ def sql(*, db: Path, query: str, format_: str, output: Path | None, limit: int |
             if more:
                 click.echo(f"Only the first {limit or TABLE_ROWS:,} rows; --limit N shows more, --format csv all.", err=True)
         elif format_ == "parquet":
-            schema, batches = querying.arrow(statement, limit=limit)
+            found = querying.arrow(statement, limit=limit)
             with _sink(output) as sink:
-                formats.write_parquet(schema, batches, sink)
+                formats.write_parquet(found.schema, found.batches, sink)
         else:
             rows = querying.rows(statement, limit=limit)
             with _sink(output) as sink:

@@ -326,7 +326,7 @@ def test_a_foreign_file_is_named(runner: CliRunner, tmp_path: Path) -> None:
 
 def test_a_held_database_names_its_holder(runner: CliRunner, odd: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Who holds the file for longer than we wait is named."""
-    monkeypatch.setattr("otel_processor.cli.querying.LOCK_SECONDS", 0.3)
+    monkeypatch.setattr("otel_processor.querying.connection.LOCK_SECONDS", 0.3)
     with held(odd) as pid:
         result = ask(runner, odd, "select 1")
     assert result.exit_code == 1

@@ -9,8 +9,9 @@ from uuid import UUID
 
 import pytest
 
-from otel_processor.cli.formats import plain, write_csv, write_json
-from otel_processor.cli.querying import Rows, explain, unique_names
+from otel_processor.querying.connection import Rows, unique_names
+from otel_processor.querying.formats import plain, write_csv, write_json
+from otel_processor.querying.sandbox import explain
 
 
 @pytest.mark.parametrize(

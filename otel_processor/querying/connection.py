@@ -5,16 +5,16 @@ from __future__ import annotations
 import contextlib
 import functools
 import io
-import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
 
-from otel_processor.cli.in_time import InTime
 from otel_processor.errors import QueryError
+from otel_processor.querying.in_time import InTime
+from otel_processor.querying.sandbox import READ_ONLY, SANDBOX, explain, is_forbidden, kind_of, returns_rows, without_end
 from otel_processor.store.opening import open_read_only
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     import duckdb
@@ -24,28 +24,8 @@ T = TypeVar("T")
 ROWS_PER_FETCH = 2_000
 LOCK_SECONDS = 10.0
 
-SANDBOX = {
-    "enable_external_access": "false",
-    "autoinstall_known_extensions": "false",
-    "autoload_known_extensions": "false",
-    # A name in a query means a table, never a Python variable of this program.
-    "python_enable_replacements": "false",
-    # DuckDB may write into its temporary folder whatever else is forbidden.
-    "temp_directory": "",
-}
-
-_FORBIDDEN = {"COPY", "COPY_DATABASE", "EXPORT", "ATTACH", "DETACH", "LOAD"}
-"""Statements that are for files; temporary tables may be changed, the database is open read-only."""
-
-_READ_ONLY = "`sql` is read-only: it cannot change the database or its settings, nor reach files or extensions"
-
-_REFUSED = re.compile(
-    r"read-only mode|disabled by configuration|disabled through configuration|configuration has been locked"
-    r"|Table with name \S*(/|\.(csv|tsv|json|jsonl|ndjson|parquet|duckdb|db|gz|xlsx)\b)\S* does not exist",
-    re.IGNORECASE,
-)
-_WITHOUT_ROWS = {"CREATE", "CREATE_FUNC", "TRANSACTION", "PREPARE", "VACUUM", "DROP", "SET", "DETACH", "LOAD"}
 _NOT_FOR_PARQUET = ("INTERVAL", "BIT", "TIME WITH TIME ZONE")
+_TEXTS = ("VARCHAR", "JSON")
 _CONTROL = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160)) if code != 10}
 
 
@@ -58,11 +38,30 @@ class Rows:
     batches: Iterator[list[tuple[Any, ...]]]
 
 
+class Arrow(NamedTuple):
+    """The rows of a query as Arrow batches, fetched while they are read."""
+
+    types: list[str]
+    """What DuckDB calls the types of the columns."""
+    schema: Any
+    batches: Iterator[Any]
+
+
 class Querying:
     """A sandboxed read-only connection with a time limit over everything that is done on it."""
 
-    def __init__(self, db: Path, *, timeout_seconds: float) -> None:
-        self._connection = open_read_only(db, timeout_seconds=LOCK_SECONDS, config=SANDBOX)
+    def __init__(self, db: Path, *, timeout_seconds: float, settings: Mapping[str, str] | None = None) -> None:
+        """Open the database.
+
+        Args:
+            db: the database file.
+            timeout_seconds: for everything that is done on the connection together.
+            settings: DuckDB's, beyond those of the sandbox.
+
+        Raises:
+            StoreError: there is no such database, or it cannot be opened.
+        """
+        self._connection = open_read_only(db, timeout_seconds=LOCK_SECONDS, config={**(settings or {}), **SANDBOX})
         self._connection.execute("set TimeZone = 'UTC'")
         # Locked last: after this nothing can be set, the time zone neither.
         self._connection.execute("set lock_configuration = true")
@@ -85,8 +84,8 @@ class Querying:
         if not statements:
             raise QueryError("there is no SQL in the query")
         for statement in statements:
-            if _kind(statement) in _FORBIDDEN:
-                raise QueryError(_READ_ONLY)
+            if is_forbidden(statement):
+                raise QueryError(READ_ONLY)
         for statement in statements[:-1]:
             self._do(functools.partial(self._run, statement))
         return statements[-1]
@@ -99,15 +98,29 @@ class Querying:
         """Start the query and give its rows in batches."""
         self._do(lambda: self._connection.execute(statement))
         described = self._connection.description or []
-        if _kind(statement) in _WITHOUT_ROWS:
+        if not returns_rows(statement):
             return Rows([], [], iter(()))
         names = unique_names([column[0] for column in described])
         return Rows(names, [str(column[1]) for column in described], self._fetch(limit))
 
-    def arrow(self, statement: duckdb.Statement, *, limit: int | None) -> tuple[Any, Iterator[Any]]:
-        """Start the query and give its Arrow schema and batches; types that Parquet does not know come as text."""
-        reader = self._do(lambda: self._arrow_reader(statement, limit))
-        return reader.schema, iter(lambda: self._do(lambda: next(reader, None)), None)
+    def arrow(
+        self,
+        statement: duckdb.Statement,
+        *,
+        limit: int | None,
+        longest_chars: int | None = None,
+        rows_per_batch: int = ROWS_PER_FETCH,
+    ) -> Arrow:
+        """Start the query and give its Arrow schema and batches; types that Parquet does not know come as text.
+
+        Args:
+            statement: of this connection.
+            limit: rows at most; None: all of them.
+            longest_chars: after which text is cut; None: never.
+            rows_per_batch: at most.
+        """
+        types, reader = self._do(lambda: self._arrow_reader(statement, limit, longest_chars, rows_per_batch))
+        return Arrow(types, reader.schema, iter(lambda: self._do(lambda: next(reader, None)), None))
 
     def _run(self, statement: duckdb.Statement) -> None:
         self._connection.execute(statement).fetchall()
@@ -117,15 +130,15 @@ class Querying:
 
         try:
             return self._in_time.do(work)
-        except duckdb.Error as error:
+        except (duckdb.Error, OSError) as error:
+            # Arrow hands what went wrong in the middle of a query on as an OSError.
             raise QueryError(explain(str(error))) from error
 
     def _draw(self, statement: duckdb.Statement, limit: int, width: int) -> tuple[str, bool]:
         relation = self._relation(statement)
-        kind = _kind(statement)
-        if relation is None or kind in _WITHOUT_ROWS:
+        if relation is None or not returns_rows(statement):
             return "", False
-        if kind == "EXPLAIN":
+        if kind_of(statement) == "EXPLAIN":
             return "\n".join(str(row[-1]) for row in relation.fetchall()) + "\n", False
         drawn = io.StringIO()
         with contextlib.redirect_stdout(drawn):
@@ -147,17 +160,19 @@ class Querying:
             self._connection.execute(statement)
             raise
 
-    def _arrow_reader(self, statement: duckdb.Statement, limit: int | None) -> Any:
+    def _arrow_reader(
+        self, statement: duckdb.Statement, limit: int | None, longest_chars: int | None, rows_per_batch: int
+    ) -> tuple[list[str], Any]:
         relation = self._relation(statement)
-        if relation is None or _kind(statement) in _WITHOUT_ROWS:
-            raise QueryError("the last statement returns no rows to write as Parquet")
+        if relation is None or not returns_rows(statement):
+            raise QueryError("the last statement returns no rows")
         if limit is not None:
             relation = relation.limit(limit)
-        names = relation.columns
-        columns = [_for_parquet(name, str(kind)) for name, kind in zip(names, relation.types, strict=True)]
-        if any(" as " in column for column in columns) and len(set(names)) == len(names):
+        names, types = relation.columns, [str(kind) for kind in relation.types]
+        columns = [_for_arrow(name, kind, longest_chars) for name, kind in zip(names, types, strict=True)]
+        if any(" as " in column for column in columns) and len({name.lower() for name in names}) == len(names):
             relation = relation.project(", ".join(columns))
-        return relation.to_arrow_reader(ROWS_PER_FETCH)
+        return types, relation.to_arrow_reader(rows_per_batch)
 
     def _fetch(self, limit: int | None) -> Iterator[list[tuple[Any, ...]]]:
         left = limit
@@ -168,28 +183,6 @@ class Querying:
                 return
             left = None if left is None else left - len(batch)
             yield batch
-
-
-def explain(text: str) -> str:
-    """Say what was wrong with a query: DuckDB's sentence in one line, then the place that it points at."""
-    sentence, _, place = text.strip().partition("\n\nLINE ")
-    if _REFUSED.search(sentence):
-        return _READ_ONLY
-    in_one_line = " ".join(line.strip() for line in sentence.splitlines() if line.strip())
-    return f"{in_one_line}\nLINE {place}" if place else in_one_line
-
-
-def without_end(query: str) -> str:
-    """Take a last semicolon, and a comment after it, off a statement: as part of another one it must not have them."""
-    import duckdb
-
-    raw = query.encode()
-    end = len(raw)
-    for offset, kind in reversed(duckdb.tokenize(query)):
-        if raw[offset : offset + 1] != b";" and not str(kind).endswith("comment"):
-            break
-        end = offset
-    return raw[:end].decode(errors="replace")
 
 
 def unique_names(names: Sequence[str]) -> list[str]:
@@ -206,10 +199,10 @@ def unique_names(names: Sequence[str]) -> list[str]:
     return result
 
 
-def _kind(statement: duckdb.Statement) -> str:
-    return str(statement.type).rpartition(".")[2]
-
-
-def _for_parquet(name: str, kind: str) -> str:
+def _for_arrow(name: str, kind: str, longest_chars: int | None) -> str:
     quoted = '"' + name.replace('"', '""') + '"'
-    return f"{quoted}::VARCHAR as {quoted}" if kind in _NOT_FOR_PARQUET else quoted
+    if kind in _NOT_FOR_PARQUET:
+        return f"{quoted}::VARCHAR as {quoted}"
+    if longest_chars is not None and kind in _TEXTS:
+        return f"left({quoted}::VARCHAR, {longest_chars}) as {quoted}"
+    return quoted

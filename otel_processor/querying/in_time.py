@@ -8,7 +8,7 @@ import time
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING, TypeVar
 
-from otel_processor.cli.group import Failure
+from otel_processor.errors import QueryStoppedError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -42,7 +42,7 @@ class InTime:
         """Return what `work` returns.
 
         Raises:
-            Failure: the time is over; the query was stopped.
+            QueryStoppedError: the time is over; the query was stopped.
         """
         if time.monotonic() > self._deadline:
             raise self._too_late()
@@ -58,8 +58,8 @@ class InTime:
             raise
         return future.result()
 
-    def _too_late(self) -> Failure:
-        return Failure(f"the query took longer than {self._timeout_seconds:g} s and was stopped; --timeout gives it more")
+    def _too_late(self) -> QueryStoppedError:
+        return QueryStoppedError(f"the query took longer than {self._timeout_seconds:g} s and was stopped")
 
     def close(self) -> None:
         """End the thread."""

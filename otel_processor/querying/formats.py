@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import csv
-import io
 import json
 import math
 from datetime import date, datetime, time
 from decimal import Decimal
 from typing import IO, TYPE_CHECKING, Any
 
-from otel_processor.cli.group import UsageFailure
-from otel_processor.cli.querying import unique_names
-from otel_processor.errors import ConfigError
+from otel_processor.errors import ConfigError, QueryError
+from otel_processor.querying.connection import unique_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from otel_processor.cli.querying import Rows
+    from otel_processor.querying.connection import Rows
 
 
 def write_json(rows: Rows, sink: IO[bytes]) -> None:
@@ -39,14 +37,14 @@ def write_json_lines(rows: Rows, sink: IO[bytes]) -> None:
 
 def write_csv(rows: Rows, sink: IO[bytes]) -> None:
     """Write a header and the rows; NULL is an empty field, nested values are JSON."""
-    page = io.StringIO()
-    writer = csv.writer(page, lineterminator="\n")
+    lines = _Lines()
+    writer = csv.writer(lines, lineterminator="\r\n")
     if rows.names:
         writer.writerow(rows.names)
-    sink.write(_taken(page))
+    sink.write(lines.taken())
     for batch in rows.batches:
         writer.writerows([_field(value) for value in row] for row in batch)
-        sink.write(_taken(page))
+        sink.write(lines.taken())
 
 
 WRITERS: Mapping[str, Callable[[Rows, IO[bytes]], None]] = {"json": write_json, "jsonl": write_json_lines, "csv": write_csv}
@@ -68,7 +66,7 @@ def write_parquet(schema: Any, batches: Iterable[Any], sink: IO[bytes]) -> None:
     """Write Arrow batches as one Parquet file.
 
     Raises:
-        UsageFailure: a column has a type that Parquet does not know.
+        QueryError: a column has a type that Parquet does not know.
     """
     import pyarrow as pa
     from pyarrow import parquet
@@ -80,7 +78,7 @@ def write_parquet(schema: Any, batches: Iterable[Any], sink: IO[bytes]) -> None:
             for batch in batches:
                 writer.write_batch(batch.rename_columns(names))
     except pa.ArrowNotImplementedError as error:
-        raise UsageFailure(f"a column has a type that Parquet does not know; cast it in the query ({error})") from error
+        raise QueryError(f"a column has a type that Parquet does not know; cast it in the query ({error})") from error
 
 
 def plain(value: Any) -> Any:
@@ -143,8 +141,17 @@ def _field(value: Any) -> Any:
             return plain(value)
 
 
-def _taken(page: io.StringIO) -> bytes:
-    text = page.getvalue()
-    page.seek(0)
-    page.truncate()
-    return text.encode(errors="replace")
+class _Lines:
+    """Lines of CSV. The writer ends them by both characters, since it puts only those of its line end into quotes."""
+
+    def __init__(self) -> None:
+        self._lines: list[str] = []
+
+    def write(self, line: str) -> None:
+        self._lines.append(line.removesuffix("\r\n") + "\n")
+
+    def taken(self) -> bytes:
+        """Return the lines since the last time."""
+        text = "".join(self._lines)
+        self._lines.clear()
+        return text.encode(errors="replace")
