@@ -7,19 +7,15 @@ import sys
 from pathlib import Path
 
 APP = Path(__file__).with_name("app.py")
+LOOKS = Path(__file__).with_name("looks.toml")
 
 _FLAGS = {
     "server.headless": "true",
     "server.fileWatcherType": "none",
     "server.runOnSave": "false",
     "browser.gatherUsageStats": "false",
-    "client.toolbarMode": "minimal",
+    "client.toolbarMode": "viewer",
     "client.showErrorDetails": "type",
-    "theme.metricValueFontSize": "1.5rem",
-    "theme.paddingTop": "2rem",
-    "theme.paddingBottom": "3rem",
-    "theme.light.primaryColor": "#3a73ad",
-    "theme.dark.primaryColor": "#6fa8dc",
 }
 
 
@@ -28,7 +24,7 @@ def command(port: int, host: str) -> list[str]:
 
     `-P` keeps the working directory off the import path: a user's own `dashboard` folder there must not be taken for this one.
     """
-    flags = {**_FLAGS, "server.port": str(port), "server.address": host}
+    flags = {**_FLAGS, "server.port": str(port), "server.address": host, "theme.base": str(LOOKS)}
     return [
         sys.executable,
         "-P",

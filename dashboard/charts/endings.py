@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 REASONS_TOLD_APART = 8
 """Stop reasons with a colour of their own in a stack over time; the rarer ones are one colour together."""
 
+BAR_SHARE = 0.85
+"""How much of its stretch of time a bar takes."""
+
 _UNITS = {"hour": timedelta(hours=1), "day": timedelta(days=1), "week": timedelta(days=7)}
 
 
@@ -50,14 +53,18 @@ def stop_reasons(frame: pd.DataFrame) -> go.Figure:
 
 def over_time(frame: pd.DataFrame) -> go.Figure:
     """A stack of runs per stop reason for each stretch of time, and a line: the share of them with a loop verdict."""
+    around = _UNITS[str(frame["unit"].iloc[0])]
+    width = around.total_seconds() * 1000 * BAR_SHARE
     common = list(frame.groupby("stop_reason")["runs"].sum().sort_values(ascending=False).index[:REASONS_TOLD_APART])
     figure = go.Figure()
     for reason in common:
-        _stack(figure, frame[frame["stop_reason"] == reason], theme.stop_reason_label(reason), theme.stop_reason_color(reason))
+        _stack(
+            figure, frame[frame["stop_reason"] == reason], theme.stop_reason_label(reason), theme.stop_reason_color(reason), width
+        )
     others = frame[~frame["stop_reason"].isin(common)]
     if len(others):
         summed = others.groupby("stretch")[["runs"]].sum().reset_index()
-        _stack(figure, summed, t("chart.other_reasons"), theme.NEUTRAL)
+        _stack(figure, summed, t("chart.other_reasons"), theme.NEUTRAL, width)
     together = frame.groupby("stretch")[["runs", "flagged"]].sum()
     figure.add_scatter(
         x=list(together.index),
@@ -71,11 +78,9 @@ def over_time(frame: pd.DataFrame) -> go.Figure:
     )
     figure.update_yaxes(title=t("chart.runs"), rangemode="tozero", **base.whole_ticks(int(together["runs"].max())))
     # Around few stretches the axis would show their milliseconds.
-    around = _UNITS[str(frame["unit"].iloc[0])]
     figure.update_xaxes(type="date", range=[frame["stretch"].min() - around, frame["stretch"].max() + around], nticks=8)
     # Its entries take several lines: below the chart, where they do not lie on it.
     base.finish(figure, height=360, legend=True).update_layout(
-        bargap=0.15,
         legend={"y": -0.18, "yanchor": "top"},
         margin={"t": 8},
         yaxis2={
@@ -86,11 +91,12 @@ def over_time(frame: pd.DataFrame) -> go.Figure:
     return figure.update_xaxes(showgrid=False)
 
 
-def _stack(figure: go.Figure, frame: pd.DataFrame, name: str, color: str) -> None:
+def _stack(figure: go.Figure, frame: pd.DataFrame, name: str, color: str, width_ms: float) -> None:
     label = base.safe(short(name, base.LONGEST_LABEL))
     figure.add_bar(
         x=list(frame["stretch"]),
         y=list(frame["runs"]),
+        width=width_ms,
         marker={"color": color, "line": {"width": 0}},
         name=label,
         hovertemplate=f"%{{x}}: %{{y}} {t('chart.runs')}, {label}<extra></extra>",

@@ -59,7 +59,7 @@ def test_the_headline_counts_runs_and_tokens(seeded_db: Path) -> None:
     assert shown["Runs"] == "7"
     assert shown["Running"] == "1"
     assert shown["Looped"] == "2 (29 %)"
-    assert shown["Looped, ended well"] == "1 (14 %)"
+    assert shown["Recovered"] == "1 (14 %)"
     assert shown["Tokens"] == "15k"
     assert shown["Wasted tokens"] == "6k (40 %)"
     assert shown["Cost"] == "-"

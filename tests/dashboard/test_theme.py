@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import tomllib
+
 import pytest
 
-from dashboard import theme
+from dashboard import launch, theme
 
-BACKGROUNDS = ("#ffffff", "#171614")
+LOOKS = tomllib.loads(launch.LOOKS.read_text(encoding="utf-8"))["theme"]
+BACKGROUNDS = (LOOKS["light"]["backgroundColor"], LOOKS["dark"]["backgroundColor"])
 PATTERNS = (
     "hard_loop",
     "soft_loop",
@@ -68,3 +71,11 @@ def test_the_first_ten_signatures_have_ten_colours() -> None:
     colors = theme.signature_colors([f"{number:064x}" for number in range(12)])
     assert len(set(list(colors.values())[:10])) == 10
     assert set(list(colors.values())[10:]) == {theme.OTHER_REPEATED}
+
+
+@pytest.mark.parametrize("ground", ["light", "dark"])
+def test_text_and_what_can_be_clicked_are_readable(ground: str) -> None:
+    looks = LOOKS[ground]
+    for background in (looks["backgroundColor"], looks["secondaryBackgroundColor"]):
+        assert contrast(looks["textColor"], background) >= 7
+        assert contrast(looks["primaryColor"], background) >= 4.5
