@@ -29,6 +29,8 @@ _SUMMARY = """
         round(avg(steps), 1) as steps,
         sum(tokens)::BIGINT as tokens,
         sum(wasted_tokens)::BIGINT as wasted,
+        format('${:.4f}', sum(cost_usd)) as cost,
+        format('${:.4f}', sum(wasted_cost_usd)) as wasted_cost,
         count(flagged_reason) as flagged,
         string_agg(distinct stop_reason, ', ' order by stop_reason) as ended
     from runs where starts_with(run_id, $prefix)
@@ -41,7 +43,7 @@ _STORED = """
     group by all order by r.run_id
 """
 _QUESTIONS = (
-    "select task, runs, tokens, wasted_tokens from tokens_per_task order by wasted_tokens desc",
+    "select task, runs, tokens, wasted_tokens, cost_usd, wasted_cost_usd from tokens_per_task order by wasted_cost_usd desc",
     "select a.at, task, pattern, message from alerts as a order by a.at desc limit 5",
     "select run_id, task, steps, longest_flat_streak, stop_reason, flagged_reason from runs where flagged_reason is not null",
 )

@@ -9,9 +9,9 @@ import uuid
 from random import Random
 from typing import TYPE_CHECKING
 
-from otel_processor.alert_log import LOGGER
+from otel_processor.alerts.log import LOGGER
 from otel_processor.demo import report
-from otel_processor.demo.agent import run_task
+from otel_processor.demo.agent import MODEL_NAME, run_task
 from otel_processor.demo.tasks import TASKS, Task
 
 if TYPE_CHECKING:
@@ -25,6 +25,9 @@ SIDE_BY_SIDE = 4
 ALERTS_EVERY_SECONDS = 0.5
 FLUSH_MILLIS = 10_000
 SERVICE = "otel-processor-demo"
+
+PRICES = {MODEL_NAME: {"input": 2.50, "output": 10.00, "cache_read": 0.25}}
+"""What the demo's model would take, USD per million tokens: nobody sells it, but costs are part of what there is to see."""
 
 
 class Tour:
@@ -55,7 +58,8 @@ class Tour:
         # The tour tells the alerts itself, as they come out of the database.
         logging.getLogger(LOGGER).disabled = True
         provider = TracerProvider(resource=Resource.create({"service.name": SERVICE}))
-        handle = otel_processor.instrument(db=str(self._db), tracer_provider=provider)
+        policy = otel_processor.Policy(prices=PRICES)
+        handle = otel_processor.instrument(db=str(self._db), policy=policy, tracer_provider=provider)
         self._say(f"{SIDE_BY_SIDE} agents at a time for about {seconds:g} s; alerts as they fire:\n")
         self._began = time.monotonic()
         try:
