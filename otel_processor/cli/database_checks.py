@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from typing import TYPE_CHECKING, Any
 
 from otel_processor.cli.checks import Check, ok, problem, warning
@@ -16,9 +15,9 @@ if TYPE_CHECKING:
 
     import duckdb
 
+    from otel_processor.store.surroundings import Surroundings
+
 LOCK_SECONDS = 5.0
-LITTLE_SPACE_BYTES = 1_000_000_000
-NO_SPACE_BYTES = 50_000_000
 SPANS_THAT_SHOULD_HOLD_CALLS = 50
 
 _FACTS = """
@@ -50,9 +49,12 @@ _COUNTERS = {
 
 def look_at_database(db: Path) -> Iterator[Check]:
     """Check the database file, its folder, and what waits outside of it."""
-    yield from _place(db)
-    yield from _waiting(db)
-    if not db.exists():
+    from otel_processor.store.surroundings import look_around
+
+    around = look_around(db)
+    yield _place(around)
+    yield from _waiting(around)
+    if not around.exists:
         yield problem(
             "database",
             f"there is none at {db}",
@@ -62,39 +64,38 @@ def look_at_database(db: Path) -> Iterator[Check]:
     if not os.access(db, os.R_OK):
         yield problem("database", f"{db} cannot be read by this user", f"change its rights or owner: {db.absolute()}")
         return
-    yield from _inside(db)
+    yield from _inside(db, around)
 
 
-def _place(db: Path) -> Iterator[Check]:
-    folder = db.absolute().parent
-    if not folder.is_dir():
-        yield problem("folder", f"{folder} does not exist", f"create it: mkdir -p {folder}")
-        return
-    free = shutil.disk_usage(folder).free
-    if not os.access(folder, os.W_OK | os.X_OK) or (db.exists() and not os.access(db, os.W_OK)):
-        yield problem("folder", f"{folder} or the database in it cannot be written by this user", "change its rights or owner")
-    elif free < NO_SPACE_BYTES:
-        yield problem("folder", f"{folder} has {_size(free)} left", "make room: writers spool and then drop what does not fit")
-    elif free < LITTLE_SPACE_BYTES:
-        yield warning("folder", f"{folder} has {_size(free)} left", "make room before writers run out of it")
-    else:
-        yield ok("folder", f"{folder} is writable, {_size(free)} free")
+def _place(around: Surroundings) -> Check:
+    from otel_processor.store.surroundings import Room
+
+    folder, free = around.folder, _size(around.free_bytes)
+    match around.room:
+        case Room.NO_FOLDER:
+            return problem("folder", f"{folder} does not exist", f"create it: mkdir -p {folder}")
+        case Room.NOT_WRITABLE:
+            return problem(
+                "folder", f"{folder} or the database in it cannot be written by this user", "change its rights or owner"
+            )
+        case Room.FULL:
+            return problem("folder", f"{folder} has {free} left", "make room: writers spool and then drop what does not fit")
+        case Room.LITTLE:
+            return warning("folder", f"{folder} has {free} left", "make room before writers run out of it")
+        case Room.ENOUGH:
+            return ok("folder", f"{folder} is writable, {free} free")
 
 
-def _waiting(db: Path) -> Iterator[Check]:
-    from otel_processor.store.spool import pending
-    from otel_processor.store.status import read_status
-
-    batches = pending(db)
-    if batches:
+def _waiting(around: Surroundings) -> Iterator[Check]:
+    if around.spool_files:
         yield warning(
             "spool",
-            f"{_waiting_batches(len(batches))} beside the database ({_size(sum(_bytes(batch) for batch in batches))})",
+            f"{_waiting_batches(around.spool_files)} beside the database ({_size(around.spool_bytes)})",
             "they are written by the next writer that gets in; start an agent, or import any file",
         )
-    elif db.exists():
+    elif around.exists:
         yield ok("spool", "nothing waits")
-    for status in read_status(db):
+    for status in around.shut_out:
         yield _unreachable(status)
 
 
@@ -113,7 +114,7 @@ def _unreachable(status: Mapping[str, Any]) -> Check:
     )
 
 
-def _inside(db: Path) -> Iterator[Check]:
+def _inside(db: Path, around: Surroundings) -> Iterator[Check]:
     import duckdb
 
     from otel_processor.store.opening import open_read_only
@@ -131,7 +132,7 @@ def _inside(db: Path) -> Iterator[Check]:
         yield problem("database", str(error), "give the path of a database of otel-processor with --db")
         return
     try:
-        schema = _schema(db, connection)
+        schema = _schema(db, around, connection)
         yield schema
         if schema.state == "ok":
             yield from _content(connection)
@@ -144,7 +145,7 @@ def _inside(db: Path) -> Iterator[Check]:
         connection.close()
 
 
-def _schema(db: Path, connection: duckdb.DuckDBPyConnection) -> Check:
+def _schema(db: Path, around: Surroundings, connection: duckdb.DuckDBPyConnection) -> Check:
     from otel_processor.store.database import SCHEMA_MAJOR, SCHEMA_MINOR
 
     tables = {name for (name,) in connection.execute("select table_name from duckdb_tables()").fetchall()}
@@ -152,8 +153,7 @@ def _schema(db: Path, connection: duckdb.DuckDBPyConnection) -> Check:
     if found is None:
         return problem("schema", f"{db} is a DuckDB database, but not one of ours", "give another path with --db")
     major, minor, created_by = found
-    wal = db.with_name(db.name + ".wal")
-    size = f"{_size(_bytes(db) + _bytes(wal))}, created by {created_by}"
+    size = f"{_size(around.total_bytes)}, created by {created_by}"
     if major != SCHEMA_MAJOR:
         remedy = "install the otel-processor that wrote it, or give another path with --db"
         return problem("schema", f"version {major}.{minor}, this otel-processor understands {SCHEMA_MAJOR}.x", remedy)
@@ -206,13 +206,6 @@ def _rows(connection: duckdb.DuckDBPyConnection, question: str) -> list[dict[str
     cursor = connection.execute(question)
     names = [column[0] for column in cursor.description or []]
     return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
-
-
-def _bytes(path: Path) -> int:
-    try:
-        return path.stat().st_size
-    except OSError:
-        return 0
 
 
 def _size(number: float) -> str:
