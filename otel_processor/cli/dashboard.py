@@ -23,7 +23,10 @@ def dashboard(db: Path, port: int, host: str) -> None:
     It ends with Ctrl-C. The database need not exist yet: the page fills when an agent begins to write.
     """
     from otel_processor.cli.page import address, serving
+    from otel_processor.store.upgrading import bring_up_to_date
 
+    # The pages only read: what they ask an older database for must be there.
+    bring_up_to_date(db)
     with serving(db, host=host, port=port) as process:
         click.echo(f"Dashboard of {db} on {address(host, port)} (Ctrl-C ends it)")
         code = process.wait()

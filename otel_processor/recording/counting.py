@@ -21,8 +21,7 @@ def runs_concerned(connection: duckdb.DuckDBPyConnection, delta: Delta) -> set[s
         "select run_id from trace_runs where trace_id in (select unnest(from_json($trace_ids::JSON, '[\"VARCHAR\"]')))",
         {"trace_ids": as_list(trace_ids)},
     ).fetchall()
-    # A trace that is of no run is one of its own.
-    return trace_ids | {run_id for (run_id,) in rows}
+    return {run_id for (run_id,) in rows}
 
 
 def count_anew(connection: duckdb.DuckDBPyConnection, delta: Delta, concerned: set[str]) -> None:

@@ -25,6 +25,7 @@ from otel_processor.runs.policies import Policies
 from otel_processor.store import spool
 from otel_processor.store.database import Database
 from otel_processor.store.opening import resolved
+from otel_processor.store.totals import recount_if_behind
 
 if TYPE_CHECKING:
     import duckdb
@@ -225,6 +226,7 @@ class Recorder:
 
     def _close_idle(self, timeout_seconds: float, *, await_arrivals: bool) -> int:
         with self._database.write(timeout_seconds=timeout_seconds) as connection:
+            recount_if_behind(connection)
             return close_idle(connection, self._policies, self._clock(), await_arrivals=await_arrivals)
 
     def _close_idle_now_and_then(self) -> None:

@@ -28,6 +28,7 @@ from otel_processor.store.columns import (
     unnested,
 )
 from otel_processor.store.scripts import recording_statement
+from otel_processor.store.totals import recount
 
 if TYPE_CHECKING:
     import duckdb
@@ -158,7 +159,7 @@ def remove_rows(connection: duckdb.DuckDBPyConnection, trace_ids: set[str], run_
     connection.execute(f"delete from call_rows where trace_id in ({_member})", {"ids": as_list(trace_ids)})
     connection.execute(f"delete from trace_runs where trace_id in ({_member})", {"ids": as_list(trace_ids)})
     connection.execute(f"delete from run_rows where run_id in ({_member})", {"ids": as_list(run_ids)})
-    connection.execute(f"delete from run_totals where run_id in ({_member})", {"ids": as_list(run_ids)})
+    recount(connection, run_ids)
 
 
 def write_delta(connection: duckdb.DuckDBPyConnection, delta: Delta, pricer: Pricer) -> None:

@@ -11,13 +11,12 @@ with healthy as (
 ),
 used as (
     select
-        c.run_id,
-        count(distinct c.step) filter (c.step > 0) as steps,
-        sum(coalesce(c.input_tokens, 0) + coalesce(c.output_tokens, 0)) filter (c.kind = 'model') as tokens,
-        sum(c.cost_usd) filter (c.kind = 'model') as cost_usd
-    from calls as c
-    where c.run_id in (select run_id from healthy) and (select count(*) from healthy) >= $least
-    group by c.run_id
+        steps,
+        case when input_tokens is not null or output_tokens is not null
+             then coalesce(input_tokens, 0) + coalesce(output_tokens, 0) end as tokens,
+        cost_usd
+    from run_totals
+    where run_id in (select run_id from healthy) and (select count(*) from healthy) >= $least
 )
 select count(*), quantile_cont(steps, 0.95), quantile_cont(tokens, 0.95), quantile_cont(cost_usd, 0.95)
 from used;

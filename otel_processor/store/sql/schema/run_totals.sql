@@ -10,7 +10,7 @@ create table if not exists run_totals (
     repeated_tool_calls BIGINT NOT NULL,    -- of these, the ones that repeat an earlier signature of the run
     flat_steps          BIGINT NOT NULL,
     longest_flat_streak INTEGER NOT NULL,
-    open_flat_streak    INTEGER NOT NULL,   -- the streak that the last tool call of an agent left; of several agents the longest
+    open_flat_streak    INTEGER NOT NULL,   -- the streak that the last tool call left
     input_tokens        BIGINT,
     output_tokens       BIGINT,
     cache_read_tokens   BIGINT,
@@ -20,6 +20,6 @@ create table if not exists run_totals (
     wasted_tokens       BIGINT,
     wasted_cost_usd     DOUBLE,
     models              VARCHAR[] NOT NULL,
-    last_tool           VARCHAR,
+    last_tool           VARCHAR,            -- that call's
     first_end_unix_nano BIGINT NOT NULL     -- its first call ended then: row groups from before need not be looked at
 );

@@ -6,6 +6,7 @@
 -- (known also where no result is recorded; asking for a status again is not held against a run). Nothing was wasted is 0
 -- where the whole is known; what wasted steps took may be unknown all the same.
 -- Step 0 holds what stands for model calls that were not recorded: no step.
+-- A run calls a handful of models: whoever makes up a name for each call is not listed without end.
 with step_facts as (
     select
         run_id,
@@ -28,11 +29,14 @@ with step_facts as (
         count(*) filter (kind = 'model' and coalesce(input_tokens, output_tokens) is null) as calls_without_usage,
         count(*) filter (is_error and kind = 'tool') as failed_tool_calls,
         max(flat_steps) as flat_streak,
+        list(signature) filter (kind = 'tool' and signature is not null) as signatures,
+        list(model) filter (kind = 'model' and model is not null) as models,
+        arg_max({'tool': tool, 'flat_steps': flat_steps}, (end_unix_nano, span_id)) filter (kind = 'tool') as last_call,
         min(end_unix_nano) as first_end_unix_nano
     from chosen_calls
     group by run_id, step
 ),
-of_steps as (
+run_facts as (
     select
         run_id,
         count(*) filter (step > 0) as steps,
@@ -40,8 +44,10 @@ of_steps as (
         sum(tool_calls)::BIGINT as tool_calls,
         coalesce(sum(model_calls) filter (step > 0), 0)::BIGINT as model_calls,
         sum(failed_tool_calls)::BIGINT as failed_tool_calls,
+        flatten(list(signatures)) as signatures,
         count(*) filter (is_flat) as flat_steps,
         max(flat_streak) as longest_flat_streak,
+        arg_max(last_call, step) filter (last_call is not null) as last_call,
         sum(input_tokens)::BIGINT as input_tokens,
         sum(output_tokens)::BIGINT as output_tokens,
         sum(cache_read_tokens)::BIGINT as cache_read_tokens,
@@ -52,66 +58,32 @@ of_steps as (
             filter ((is_flat or is_repeat) and coalesce(input_tokens, output_tokens) is not null)::BIGINT as wasted_tokens,
         sum(cost_usd) filter (is_flat or is_repeat) as wasted_cost_usd,
         coalesce(bool_or(model_calls > 0) filter (is_flat or is_repeat), false) as wasted_any,
+        flatten(list(models)) as models,
         min(first_end_unix_nano) as first_end_unix_nano
     from step_facts
-    group by run_id
-),
-of_signatures as (
-    select run_id, count(*) as signed_tool_calls, count(*) - count(distinct signature) as repeated_tool_calls
-    from chosen_calls
-    where kind = 'tool' and signature is not null
-    group by run_id
-),
-of_models as (
-    -- A run calls a handful; whoever makes up a name for each call is not listed without end.
-    select run_id, list_sort(list(distinct model))[:50] as models
-    from chosen_calls
-    where kind = 'model' and model is not null
-    group by run_id
-),
-of_agents as (
-    select
-        run_id,
-        arg_max({'flat_steps': flat_steps, 'tool': tool}, (end_unix_nano, span_id)) as last_call,
-        max((end_unix_nano, span_id)) as last_order
-    from chosen_calls
-    where kind = 'tool'
-    group by run_id, coalesce(agent, '')
-),
-of_last_calls as (
-    select
-        run_id,
-        max(last_call.flat_steps) as open_flat_streak,
-        arg_max(last_call.tool, last_order) as last_tool
-    from of_agents
     group by run_id
 )
 select
     run_id,
-    s.steps,
-    s.last_step,
-    s.tool_calls,
-    s.model_calls,
-    s.failed_tool_calls,
-    coalesce(g.signed_tool_calls, 0) as signed_tool_calls,
-    coalesce(g.repeated_tool_calls, 0) as repeated_tool_calls,
-    s.flat_steps,
-    s.longest_flat_streak,
-    coalesce(l.open_flat_streak, 0) as open_flat_streak,
-    s.input_tokens,
-    s.output_tokens,
-    s.cache_read_tokens,
-    s.cost_usd,
-    s.unpriced_calls,
-    s.calls_without_usage,
-    case when s.input_tokens is null and s.output_tokens is null then null
-         when s.wasted_any then s.wasted_tokens else 0 end as wasted_tokens,
-    case when s.cost_usd is null then null
-         when s.wasted_any then s.wasted_cost_usd else 0 end as wasted_cost_usd,
-    coalesce(m.models, []) as models,
-    l.last_tool,
-    s.first_end_unix_nano
-from of_steps as s
-left join of_signatures as g using (run_id)
-left join of_models as m using (run_id)
-left join of_last_calls as l using (run_id)
+    steps,
+    last_step,
+    tool_calls,
+    model_calls,
+    failed_tool_calls,
+    coalesce(len(signatures), 0) as signed_tool_calls,
+    coalesce(len(signatures) - list_unique(signatures), 0) as repeated_tool_calls,
+    flat_steps,
+    longest_flat_streak,
+    coalesce(last_call.flat_steps, 0) as open_flat_streak,
+    input_tokens,
+    output_tokens,
+    cache_read_tokens,
+    cost_usd,
+    unpriced_calls,
+    calls_without_usage,
+    case when input_tokens is null and output_tokens is null then null when wasted_any then wasted_tokens else 0 end as wasted_tokens,
+    case when cost_usd is null then null when wasted_any then wasted_cost_usd else 0 end as wasted_cost_usd,
+    coalesce(list_sort(list_distinct(models))[:50], []) as models,
+    last_call.tool as last_tool,
+    first_end_unix_nano
+from run_facts

@@ -1,0 +1,47 @@
+"""An older database brought up to date for those who only read it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from otel_processor.errors import StoreError
+from otel_processor.store.database import SCHEMA_MAJOR, SCHEMA_MINOR, Database
+from otel_processor.store.opening import open_read_only
+from otel_processor.store.totals import recount_if_behind
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def bring_up_to_date(path: Path, *, timeout_seconds: float = 2.0) -> bool:
+    """Do what the first write of this version would do to an older database; return whether that was done.
+
+    Quiet where it cannot be done now: there is no database of ours, it is busy, it must not be written.
+
+    Args:
+        path: the database file; it is not made where there is none.
+        timeout_seconds: how long to wait for whoever holds the file.
+    """
+    import duckdb
+
+    try:
+        if not path.exists() or not _is_behind(path, timeout_seconds):
+            return False
+        database = Database(path)
+        try:
+            with database.write(timeout_seconds=timeout_seconds) as connection:
+                recount_if_behind(connection)
+        finally:
+            database.close()
+    except (StoreError, duckdb.Error):
+        return False
+    return True
+
+
+def _is_behind(path: Path, timeout_seconds: float) -> bool:
+    with open_read_only(path, timeout_seconds=timeout_seconds) as connection:
+        # All columns, since an older table lacks some.
+        cursor = connection.execute("select * from meta where schema_major = $major", {"major": SCHEMA_MAJOR})
+        names = [column[0] for column in cursor.description or ()]
+        rows = [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+    return any(row["schema_minor"] < SCHEMA_MINOR or row["counted_by"] != row["last_writer"] for row in rows)
