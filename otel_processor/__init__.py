@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from otel_processor.alerts.settings import AlertSettings
     from otel_processor.errors import ConfigError, LoopDetected, LoopNudge, OtelProcessorError, StoreBusyError, StoreError
     from otel_processor.exporter import DuckDBSpanExporter
     from otel_processor.guard import LoopGuard
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Action",
     "Alert",
+    "AlertSettings",
     "ConfigError",
     "DuckDBSpanExporter",
     "Instrumentation",
@@ -43,6 +45,7 @@ __all__ = [
 _HOMES = {
     "Action": "model",
     "Alert": "model",
+    "AlertSettings": "alerts.settings",
     "ConfigError": "errors",
     "DuckDBSpanExporter": "exporter",
     "Instrumentation": "instrumentation",

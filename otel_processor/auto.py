@@ -11,6 +11,7 @@ import os
 from opentelemetry import trace
 from opentelemetry.sdk.trace import TracerProvider
 
+from otel_processor.alerts.receivers import register
 from otel_processor.exporter import DuckDBSpanExporter
 from otel_processor.exporter.duckdb_span_exporter import living_exporters
 from otel_processor.processor import LoopSpanProcessor
@@ -36,6 +37,7 @@ def add_loop_processor() -> None:
     if not isinstance(provider, TracerProvider):
         return
     if exporter is not None:
+        register(exporter.tell)
         provider.add_span_processor(
             LoopSpanProcessor(on_alert=exporter.tell, on_reading=exporter.remember, earlier=exporter.earlier)
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -12,16 +13,18 @@ from opentelemetry import trace
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter
 
+from otel_processor.alerts.receivers import Receiver, call_each, register, unregister
+from otel_processor.alerts.settings import AlertSettings
 from otel_processor.errors import ConfigError
 from otel_processor.exporter import DuckDBSpanExporter
 from otel_processor.exporter.counted_batches import CountedBatches
-from otel_processor.model import Mode
+from otel_processor.model import Alert, Mode
 from otel_processor.policy import Policy
 from otel_processor.processor import LoopSpanProcessor
 from otel_processor.settings import BATCH_DELAY_MILLIS, DEFAULT_DB, mode_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
 _OTLP_MISSING = "otlp_endpoint needs the OTLP exporter: pip install 'otel-processor[otlp]'"
 _GRPC_PORT = 4317
@@ -35,6 +38,8 @@ class Instrumentation:
     processor: LoopSpanProcessor
     exporter: DuckDBSpanExporter | None
     batches: Sequence[BatchSpanProcessor]
+    receivers: Sequence[Receiver] = ()
+    """What alerts of stand-alone guards are handed to."""
 
     def force_flush(self, timeout_millis: int = 30_000) -> bool:
         """Store and send all that has ended; return whether it was done in time and nothing was lost."""
@@ -46,6 +51,8 @@ class Instrumentation:
         with _lock:
             for key in [key for key, known in _known.items() if known is self]:
                 del _known[key]
+        for receiver in self.receivers:
+            unregister(receiver)
         self.processor.shutdown()
         for batch in self.batches:
             batch.shutdown()  # type: ignore[no-untyped-call]
@@ -62,6 +69,8 @@ def instrument(
     policy: Policy | None = None,
     mode: Mode | str | None = None,
     tracer_provider: TracerProvider | None = None,
+    alerts: AlertSettings | None = None,
+    on_alert: Callable[[Alert], object] | None = None,
 ) -> Instrumentation:
     """Watch the agents of this process: tag their spans, store them, and send them on.
 
@@ -75,10 +84,17 @@ def instrument(
         mode: `observe`, `nudge` or `enforce`, as `LoopSpanProcessor` says; that of `$OTEL_PROCESSOR_MODE`, or `observe`, when
             left out.
         tracer_provider: where to add the processors; the global provider when left out, a new one if there is none.
+        alerts: who is told of alerts, and how often; what `$OTEL_PROCESSOR_ALERT_…` says when left out. Messages go out from
+            where the rows are: without `db` from none here.
+        on_alert: called with each alert of this process, on the thread that caused it; must not block.
 
     Raises:
-        ConfigError: neither `db` nor `otlp_endpoint` is given, a setting cannot be used, or the OTLP exporter is not installed.
+        ConfigError: neither `db` nor `otlp_endpoint` is given, a setting cannot be used, or what it takes is not installed.
     """
+    if alerts is not None and not isinstance(alerts, AlertSettings):
+        raise ConfigError(f"alerts is a {type(alerts).__name__}; give an otel_processor.AlertSettings(...)")
+    if alerts is not None and alerts.has_sinks and db is None:
+        raise ConfigError("alerts= needs db=: what was sent is noted there; without one, set them where the spans are stored")
     if policy is not None and not isinstance(policy, Policy):
         raise ConfigError(f"policy is a {type(policy).__name__}; give an otel_processor.Policy(...)")
     mode = mode_of(mode)
@@ -94,18 +110,21 @@ def instrument(
         if otlp_endpoint is not None:
             batches.append(BatchSpanProcessor(_otlp_exporter(otlp_endpoint), schedule_delay_millis=BATCH_DELAY_MILLIS))
         if db is not None:
-            store = DuckDBSpanExporter(db, policy=policy)
+            store = DuckDBSpanExporter(db, policy=policy, alerts=alerts)
             batches.append(CountedBatches(store))
+        receivers = [receiver for receiver in (store.tell if store else None, on_alert) if receiver is not None]
         processor = LoopSpanProcessor(
             policy,
-            on_alert=store.tell if store else None,
+            on_alert=partial(call_each, receivers) if receivers else None,
             on_reading=store.remember if store else None,
             earlier=store.earlier if store else None,
             mode=mode,
         )
         for added in (processor, *batches):
             provider.add_span_processor(added)
-        _known[key] = Instrumentation(provider, processor, store, tuple(batches))
+        for receiver in receivers:
+            register(receiver)
+        _known[key] = Instrumentation(provider, processor, store, tuple(batches), tuple(receivers))
         return _known[key]
 
 

@@ -377,3 +377,5 @@ class Alert:
     tool: str | None
     verdict: Verdict
     resolved_ns: int | None = None
+    by_guard: bool = False
+    """A stand-alone guard saw it, apart from the spans of the run."""

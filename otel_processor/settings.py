@@ -1,4 +1,4 @@
-"""Settings from the environment, read here and nowhere else."""
+"""Settings from the environment, read here; those of alerts in `alerts/settings.py`."""
 
 from __future__ import annotations
 

@@ -12,6 +12,10 @@ from typing import TYPE_CHECKING
 
 from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 
+from otel_processor.alerts.receivers import unregister
+from otel_processor.alerts.settings import AlertSettings
+from otel_processor.alerts.sinks import open_sinks
+from otel_processor.delivery.dispatcher import Dispatcher
 from otel_processor.detection.bounded import RecentMap
 from otel_processor.exporter.alert_writer import AlertWriter
 from otel_processor.exporter.sdk_records import record_of
@@ -30,6 +34,8 @@ _log = logging.getLogger(__name__)
 
 _READINGS = 4_096
 _CLOSING_SECONDS = 10.0
+_DELIVERING_SECONDS = 5.0
+"""So long the end of a process waits for messages; what is left is sent by whoever looks next."""
 
 _living: weakref.WeakSet[DuckDBSpanExporter] = weakref.WeakSet()
 
@@ -42,7 +48,12 @@ class DuckDBSpanExporter(SpanExporter):
     """
 
     def __init__(
-        self, db: str | Path | None = None, *, policy: Policy | None = None, busy_timeout_seconds: float | None = None
+        self,
+        db: str | Path | None = None,
+        *,
+        policy: Policy | None = None,
+        busy_timeout_seconds: float | None = None,
+        alerts: AlertSettings | None = None,
     ) -> None:
         """Set up the exporter; the file is opened with the first batch.
 
@@ -50,6 +61,7 @@ class DuckDBSpanExporter(SpanExporter):
             db: the database file; `$OTEL_PROCESSOR_DB` or `agents.duckdb` when left out.
             policy: the thresholds that runs are judged by; those of `$OTEL_PROCESSOR_POLICY`, or the defaults, when left out.
             busy_timeout_seconds: how long a batch waits for whoever holds the file.
+            alerts: who is told of alerts; what `$OTEL_PROCESSOR_ALERT_…` says when left out.
 
         Raises:
             ConfigError: an environment variable, or the file it names, cannot be used.
@@ -57,7 +69,14 @@ class DuckDBSpanExporter(SpanExporter):
         settings = load_settings()
         self._timeout = settings.busy_timeout_seconds if busy_timeout_seconds is None else busy_timeout_seconds
         policy = policy_of(policy)
-        self._recorder = Recorder(db or settings.db, policy)
+        alerts = AlertSettings.from_environment() if alerts is None else alerts
+        sinks = open_sinks(alerts)
+        self._dispatcher: Dispatcher | None = None
+        self._recorder = Recorder(
+            db or settings.db, policy, plan=alerts.plan(tuple(sink.name for sink in sinks)), on_due=self._poke
+        )
+        if sinks:
+            self._dispatcher = Dispatcher(self._recorder, sinks, alerts)
         self.earlier = EarlierRuns(self._recorder.path, policy)
         """How runs stood that this process goes on with."""
         self._alerts = AlertWriter(self._write_alerts)
@@ -93,7 +112,9 @@ class DuckDBSpanExporter(SpanExporter):
         return SpanExportResult.SUCCESS if kept and len(records) == len(spans) else SpanExportResult.FAILURE
 
     def tell(self, alert: Alert) -> None:
-        """Store an alert at once, ahead of its span; returns immediately."""
+        """Store an alert at once, ahead of its span, and have it delivered; returns immediately."""
+        if self._dispatcher is not None:
+            self._dispatcher.saw(alert)
         self._alerts.put(alert)
 
     def remember(self, trace_id: str, span_id: str, reading: Reading) -> None:
@@ -123,16 +144,23 @@ class DuckDBSpanExporter(SpanExporter):
         return kept
 
     def shutdown(self) -> None:
-        """Write what waits, take the spool along if the file can be entered, and close."""
+        """Write what waits, take the spool along if the file can be entered, send what is due for some seconds, and close."""
         if self._closed:
             return
         self._closed = True
+        unregister(self.tell)
         try:
             self._alerts.close(_CLOSING_SECONDS)
             self._recorder.fold_spool(timeout_seconds=self._timeout)
+            if self._dispatcher is not None:
+                self._dispatcher.close(_DELIVERING_SECONDS)
             self._recorder.close()
         except Exception:  # noqa: BLE001 - our own bug stays here
             _log.exception("closing %s failed", self.path)
+
+    def _poke(self) -> None:
+        if self._dispatcher is not None:
+            self._dispatcher.poke()
 
     def _write_alerts(self, alerts: Sequence[Alert]) -> None:
         try:

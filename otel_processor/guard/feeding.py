@@ -5,8 +5,10 @@ from __future__ import annotations
 import threading
 import uuid
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
+from otel_processor.alerts.receivers import hand_over
 from otel_processor.bug_reports import report_bug
 from otel_processor.detection.evidence import make_call
 from otel_processor.guard.answer import Answer, fine
@@ -131,10 +133,11 @@ class Feeding:
         with self._lock:
             run = self._run
             held = run.held_against(call)
-            outcome, alerts, _ = run.tracker.observe(call, task=run.task)
+            outcome, alerts, ended = run.tracker.observe(call, task=run.task)
             alerts += run.took(call, outcome, held)
             answer = run.now(call.agent)
         self._tell(alerts)
+        self._tell_end(ended)
         self._declare_stop()
         return answer
 
@@ -161,8 +164,16 @@ class Feeding:
             return self._run.now(agent)
 
     def _tell(self, alerts: tuple[Alert, ...]) -> None:
-        for alert in alerts if self._on_alert is not None else ():
+        for alert in alerts:
+            if self._on_alert is None:
+                hand_over(replace(alert, by_guard=True))
+                continue
             try:
-                self._on_alert(alert)  # type: ignore[misc]
+                self._on_alert(alert)
             except Exception:  # noqa: BLE001 - a bug of the callback's
                 report_bug("on_alert")
+
+    def _tell_end(self, alerts: tuple[Alert, ...]) -> None:
+        """Say that alerts are over where they were stored: no span says it of a run that nobody else watches."""
+        for alert in alerts if self._on_alert is None else ():
+            hand_over(replace(alert, by_guard=True))

@@ -74,7 +74,8 @@ class LoopGuard(Feeding, GuardedTools):
             task_type: picks the policy's values for this type of task.
             agent: whose calls these are, where a call does not say it.
             run_id: of the run; the current trace's id, or one of its own, when left out.
-            on_alert: called with each alert, on the thread that caused it; must not block.
+            on_alert: called with each alert, on the thread that caused it; must not block. When left out, alerts go to what
+                `instrument()` set up in this process: log, metrics, database, and whoever is to be told.
             clock: nanoseconds since the epoch.
 
         Raises:
@@ -336,7 +337,8 @@ class LoopGuard(Feeding, GuardedTools):
                 reason = run.stopped.stop_reason
             self._ended_ns = self._clock()
             self._reason = self._reason or reason or run.tracker.end_reason
-            run.tracker.finish(self._ended_ns)
+            ended = run.tracker.finish(self._ended_ns)
+        self._tell_end(ended)
         if self._reason is not StopReason.COMPLETED:
             declare_stop_reason(self._reason)
 

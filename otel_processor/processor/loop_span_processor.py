@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from opentelemetry import baggage
 from opentelemetry.sdk.trace import ReadableSpan, Span, SpanProcessor
 
-from otel_processor.alert_log import log_alert
+from otel_processor.alerts.receivers import announce, over
 from otel_processor.detection.bounded import RecentMap
 from otel_processor.detection.evidence import make_call
 from otel_processor.detection.fingerprint import examine, raw_hash
@@ -266,7 +266,9 @@ class LoopSpanProcessor(SpanProcessor):
     def _observe(self, known: OpenSpan, run: LiveRun, call: Call, task: str | None) -> tuple[CallOutcome, tuple[Alert, ...]]:
         guarded = run.guarded if self._mode is Mode.OBSERVE else self._live.guard(run, task)
         held = guarded.held_against(call) if guarded is not None and known.refused is None else None
-        outcome, alerts, _ = run.tracker.observe(call, task=task)
+        outcome, alerts, ended = run.tracker.observe(call, task=task)
+        if ended:
+            over(run.tracker.run_id, [alert.verdict.pattern for alert in ended])
         if guarded is None:
             return outcome, alerts
         if known.refused is not None:
@@ -275,7 +277,7 @@ class LoopSpanProcessor(SpanProcessor):
 
     @never_raise
     def _tell(self, alert: Alert) -> None:
-        log_alert(alert)
+        announce(alert)
         if self._on_alert is not None:
             self._on_alert(alert)
 
@@ -318,6 +320,7 @@ class LoopSpanProcessor(SpanProcessor):
             run = self._live.existing_run(reading.run_id or f"{span.context.trace_id:032x}")
             if run is None or reading.role.is_call:
                 return
+            over(run.tracker.run_id, run.tracker.open_alerts)
             if reading.run_id:
                 run.tracker.finish(span.end_time or 0)
             else:

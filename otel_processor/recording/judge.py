@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from otel_processor.detection.bounded import RecentMap
-from otel_processor.model import History, Pattern, Role
+from otel_processor.model import Alert, History, Pattern, Role
 from otel_processor.policy import Policy
 from otel_processor.pricing import Pricer
 from otel_processor.recording import writing
@@ -58,17 +58,18 @@ class Judge:
         self._distrust()
         self._ledger.forget_conversations()
 
-    def decide(self, connection: duckdb.DuckDBPyConnection, new: Batch) -> None:
-        """Write what newly stored spans change: calls, runs, traces and alerts."""
+    def decide(self, connection: duckdb.DuckDBPyConnection, new: Batch) -> list[Alert]:
+        """Write what newly stored spans change: calls, runs, traces and alerts; return what `writing.write_alerts` returns."""
         self._connection = connection
         try:
             behind = self._not_remembered(connection, new)
             delta = self._ledger.apply(read for read in new.reads if read.span.trace_id not in behind)
             stale = delta.stale_traces | behind | self._joined(connection, set(new.columns["trace_id"]) - behind)
             stale |= _traces_of(connection, delta.joined_runs)
-            self._write_delta(connection, without_traces(delta, stale) if stale else delta)
+            news = self._write_delta(connection, without_traces(delta, stale) if stale else delta)
             if stale:
-                self.write(connection, *self._decided_anew(connection, stale, new))
+                news += self.write(connection, *self._decided_anew(connection, stale, new))
+            return news
         finally:
             self._connection = None
 
@@ -98,15 +99,16 @@ class Judge:
         tracker = self._ledger.tracker_of(run_id)
         return tracker.open_alerts if tracker is not None else ()
 
-    def write(self, connection: duckdb.DuckDBPyConnection, trace_ids: set[str], run_ids: set[str], delta: Delta) -> None:
-        """Replace the rows of these traces and runs."""
+    def write(self, connection: duckdb.DuckDBPyConnection, trace_ids: set[str], run_ids: set[str], delta: Delta) -> list[Alert]:
+        """Replace the rows of these traces and runs; return what `writing.write_alerts` returns."""
         writing.remove_rows(connection, trace_ids, run_ids)
-        self._write_delta(connection, delta)
+        return self._write_delta(connection, delta)
 
-    def _write_delta(self, connection: duckdb.DuckDBPyConnection, delta: Delta) -> None:
-        writing.write_delta(connection, delta, self._pricer)
+    def _write_delta(self, connection: duckdb.DuckDBPyConnection, delta: Delta) -> list[Alert]:
+        news = writing.write_delta(connection, delta, self._pricer)
         if delta.runs:
             write_policies(connection, {run.policy_hash for run in delta.runs}, self._policies)
+        return news
 
     def _distrust(self) -> None:
         self._sure_traces: RecentMap[str, bool] = RecentMap(_SURE)

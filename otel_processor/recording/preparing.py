@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 
 import orjson
 
+from otel_processor.alerts.plan import DeliveryPlan
 from otel_processor.detection.evidence import make_call
 from otel_processor.dialects import names, read_span
 from otel_processor.model import NOTHING, Alert, Reading, ResultEvidence, Role, SpanRecord
@@ -17,7 +18,7 @@ from otel_processor.recording.span_rows import append_row, span_of_row, spans_of
 from otel_processor.runs.limits import without_cut_values
 from otel_processor.runs.records import KeptEvidence, ReadSpan
 from otel_processor.runs.telling import with_told
-from otel_processor.store.columns import SPANS, Columns
+from otel_processor.store.columns import DELIVERIES, SPANS, Columns
 
 VALUE_LIMIT = "otel.attribute_value_length_limit"
 """Name under which a span's `extra` keeps the SDK's own limit on the length of values."""
@@ -34,6 +35,10 @@ class Batch:
     """Spans that no row could be made of."""
     alerts: list[Alert] = field(default_factory=list)
     """Told by the live path, ahead of their spans."""
+    plans: dict[str, DeliveryPlan] = field(default_factory=dict)
+    """Who is to be told of alerts of a trace, where another process decides that: it put the spans into the spool."""
+    sent: Columns = field(default_factory=DELIVERIES.empty)
+    """Messages that were sent while the database could not be reached."""
 
     def __len__(self) -> int:
         return len(self.reads)
@@ -43,6 +48,7 @@ class Batch:
         return Batch(
             [self.reads[i] for i in positions],
             {name: [values[i] for i in positions] for name, values in self.columns.items()},
+            plans=self.plans,
         )
 
     def extend(self, other: Batch) -> None:
@@ -53,6 +59,9 @@ class Batch:
         self.cut += other.cut
         self.unusable += other.unusable
         self.alerts.extend(other.alerts)
+        self.plans.update(other.plans)
+        for name, values in other.sent.items():
+            self.sent[name].extend(values)
 
 
 def prepare(spans: Iterable[SpanRecord], policy: Policy, readings: Mapping[tuple[str, str], Reading] | None = None) -> Batch:

@@ -11,11 +11,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from otel_processor.alerts.plan import NOBODY, DeliveryPlan
 from otel_processor.detection.bounded import RecentMap
 from otel_processor.errors import StoreBusyError, StoreError
 from otel_processor.model import Alert, Reading, SpanRecord
 from otel_processor.policy import Policy
-from otel_processor.recording import writing
+from otel_processor.recording import ordering, writing
 from otel_processor.recording.closing import AT_ONCE, close_idle
 from otel_processor.recording.judge import Judge
 from otel_processor.recording.preparing import Batch, prepare
@@ -49,19 +50,33 @@ class Recorder:
     What cannot be written now goes to the spool beside the database and is taken along by whoever writes next.
     """
 
-    def __init__(self, db: str | Path, policy: Policy | None = None, *, clock: Callable[[], int] = time.time_ns) -> None:
+    def __init__(
+        self,
+        db: str | Path,
+        policy: Policy | None = None,
+        *,
+        plan: DeliveryPlan = NOBODY,
+        on_due: Callable[[], object] | None = None,
+        clock: Callable[[], int] = time.time_ns,
+    ) -> None:
         """Set up the recorder; the file is opened with the first batch.
 
         Args:
             db: the database file.
             policy: what runs are judged by.
+            plan: who is to be told of alerts that are new to the database; files are read for nobody.
+            on_due: called when a message waits to be sent; must not block.
             clock: gives the time in nanoseconds since the epoch, by which open runs become idle.
         """
         self.path = resolved(db)
+        self._plan = plan
+        self._on_due = on_due
+        self._is_due = False
         self._policy = policy or Policy()
         self._policies = Policies(self._policy)
         self._clock = clock
-        self._database = Database(self.path)
+        self.database = Database(self.path)
+        """What the recorder writes to; others of this process may, between its transactions."""
         self._begin()
         _recorders.add(self)
 
@@ -78,6 +93,11 @@ class Recorder:
     def counters(self) -> Counters:
         """What became of the spans so far."""
         return self._writer.counters
+
+    @property
+    def writer_id(self) -> str:
+        """Which writer of the database this is; another one after a fork."""
+        return self._writer.writer_id
 
     def record(
         self,
@@ -109,7 +129,8 @@ class Recorder:
         with self._lock:
             kept = self._store(batch, timeout_seconds)
             for alert in alerts:
-                self._told.put(alert.alert_id, True)
+                if not alert.by_guard:
+                    self._told.put(alert.alert_id, True)
             return kept
 
     def lose(self, spans: int) -> None:
@@ -146,7 +167,7 @@ class Recorder:
     def close(self) -> None:
         """Let go of the database engine."""
         with self._lock:
-            self._database.close()
+            self.database.close()
 
     # One batch: into the database, else into the spool, else lost and counted.
 
@@ -174,7 +195,7 @@ class Recorder:
             middle = len(batch) // 2
             positions = range(len(batch))
             parts = [batch.pick(positions[:middle]), batch.pick(positions[middle:])]
-            parts[0].alerts = batch.alerts
+            parts[0].alerts, parts[0].sent = batch.alerts, batch.sent
             return all(self._write_in_parts(part, timeout_seconds, error) for part in parts)
 
     def _sift_spool(self, timeout_seconds: float, error: Exception) -> None:
@@ -198,7 +219,7 @@ class Recorder:
         together = batch
         folded: list[Path] = []
         try:
-            with self._database.write(
+            with self.database.write(
                 timeout_seconds=timeout_seconds, on_wait=lambda: self._writer.count(lock_waits=1)
             ) as connection:
                 before = self.counters
@@ -222,12 +243,16 @@ class Recorder:
         self._waited_in_vain = False
         self._writer.reached()
         self._close_idle_now_and_then()
+        if self._is_due and self._on_due is not None:
+            self._on_due()
         return True
 
     def _close_idle(self, timeout_seconds: float, *, await_arrivals: bool) -> int:
-        with self._database.write(timeout_seconds=timeout_seconds) as connection:
+        with self.database.write(timeout_seconds=timeout_seconds) as connection:
             recount_if_behind(connection)
-            return close_idle(connection, self._policies, self._clock(), await_arrivals=await_arrivals)
+            closed = close_idle(connection, self._policies, self._clock(), await_arrivals=await_arrivals)
+            self._is_due = self._is_due or (closed > 0 and bool(self._plan.sinks))
+            return closed
 
     def _close_idle_now_and_then(self) -> None:
         """Look for idle runs once a minute, in a transaction of its own: no batch is lost for it."""
@@ -270,19 +295,34 @@ class Recorder:
     def _write_batch(self, connection: duckdb.DuckDBPyConnection, batch: Batch) -> None:
         if writing.last_commit(connection) != self._writer.last_commit:
             self._judge.others_wrote()
-        writing.write_alerts(connection, batch.alerts, told_before=self._told.__contains__)
-        if not len(batch):
-            return
-        new = writing.insert_new_spans(connection, batch)
-        self._writer.count(written=len(new), duplicates=len(batch) - len(new))
-        if len(new):
-            self._decide(connection, new)
+        ordering.note_sent_unclaimed(connection, batch.sent)
+        news = writing.write_alerts(connection, batch.alerts, told_before=self._told.__contains__)
+        if len(batch):
+            new = writing.insert_new_spans(connection, batch)
+            self._writer.count(written=len(new), duplicates=len(batch) - len(new))
+            if len(new):
+                news += self._decide(connection, new)
+        self._order(connection, news, batch.plans)
 
-    def _decide(self, connection: duckdb.DuckDBPyConnection, new: Batch) -> None:
+    def _order(self, connection: duckdb.DuckDBPyConnection, news: Sequence[Alert], plans: Mapping[str, DeliveryPlan]) -> None:
+        """Order messages about what is new, and see whether any is due; what waited in the spool brought who is to be told."""
+        now, sender, sinks = self._clock(), self._writer.writer_id, self._plan.sinks
+        if news and (sinks or plans):
+            ordering.order(
+                connection,
+                news,
+                lambda alert: plans.get(alert.trace_id, self._plan),
+                now_ns=now,
+                sender=sender,
+                own_sinks=sinks,
+            )
+        self._is_due = bool(sinks) and ordering.is_due(connection, sinks, now_ns=now, sender=sender)
+
+    def _decide(self, connection: duckdb.DuckDBPyConnection, new: Batch) -> list[Alert]:
         import duckdb
 
         try:
-            self._judge.decide(connection, new)
+            return self._judge.decide(connection, new)
         except duckdb.Error:
             raise
         except Exception:  # noqa: BLE001 - the spans matter more than what we make of them: they are judged later
@@ -291,17 +331,19 @@ class Recorder:
             known = sorted(set(trace_ids))
             if len(known) == 1:
                 self._writer.bug("%d spans are stored, but could not be judged", len(new))
-                return
+                return []
             # Whatever is wrong with a trace, those that came along with it are judged.
             first = set(known[: len(known) // 2])
+            news: list[Alert] = []
             for is_first in (True, False):
-                self._decide(connection, new.pick([at for at, one in enumerate(trace_ids) if (one in first) is is_first]))
+                news += self._decide(connection, new.pick([at for at, one in enumerate(trace_ids) if (one in first) is is_first]))
+            return news
 
     def _spool(self, batch: Batch) -> bool:
         if not len(batch) and not batch.alerts:
             return True
         try:
-            spool.save(self.path, spooled_columns(batch))
+            spool.save(self.path, spooled_columns(batch, self._plan))
         except OSError as error:
             self._writer.count(dropped=len(batch))
             self._writer.failed(error)

@@ -6,17 +6,23 @@ from typing import Any
 
 import orjson
 
+from otel_processor.alerts.plan import DeliveryPlan
 from otel_processor.model import Action, Alert, Pattern, StopReason, Verdict
 from otel_processor.policy import Policy
 from otel_processor.recording.delta_rows import alert_columns
 from otel_processor.recording.preparing import Batch, batch_of_columns, evidence_text, kept_evidence
-from otel_processor.store.columns import SPANS, Columns
+from otel_processor.store.columns import DELIVERIES, SPANS, Columns
 
 _NEEDED = {"trace_id": str, "span_id": str, "start_unix_nano": int, "end_unix_nano": int}
 
 
-def spooled_columns(batch: Batch) -> dict[str, Columns]:
-    """Return what of a batch goes to the spool, as named column sets."""
+def spooled_columns(batch: Batch, plan: DeliveryPlan | None = None) -> dict[str, Columns]:
+    """Return what of a batch goes to the spool, as named column sets.
+
+    Args:
+        batch: the spans, and alerts told ahead of theirs.
+        plan: who is to be told of its alerts, whoever writes them; None: that is up to the one who does.
+    """
     kept: Columns = {"trace_id": [], "span_id": [], "signature": [], "evidence": []}
     for read in batch.reads:
         if read.kept is not None:
@@ -24,7 +30,13 @@ def spooled_columns(batch: Batch) -> dict[str, Columns]:
             kept["span_id"].append(read.span.span_id)
             kept["signature"].append(read.kept.signature)
             kept["evidence"].append(evidence_text(read.kept.evidence))
-    return {"spans": batch.columns, "kept": kept, "alerts": alert_columns(batch.alerts)}
+    waiting = {"spans": batch.columns, "kept": kept, "alerts": alert_columns(batch.alerts), "sent": batch.sent}
+    return waiting if plan is None else waiting | {"plan": plan.as_row()}
+
+
+def spooled_sent(rows: Columns) -> dict[str, Columns]:
+    """Return rows of messages that were sent while the database could not be reached, as they go to the spool."""
+    return {"sent": rows}
 
 
 def batch_of_spooled(waiting: dict[str, Any], policy: Policy) -> Batch:
@@ -48,6 +60,11 @@ def batch_of_spooled(waiting: dict[str, Any], policy: Policy) -> Batch:
     }
     batch = batch_of_columns(columns, policy, evidence)
     batch.alerts = _alerts(waiting.get("alerts") or {})
+    if waiting.get("plan") is not None:
+        plan = DeliveryPlan.of_row(waiting["plan"])
+        batch.plans = dict.fromkeys([*columns["trace_id"], *(alert.trace_id for alert in batch.alerts)], plan)
+    sent = waiting.get("sent") or {}
+    batch.sent = {name: list(sent.get(name) or [None] * len(sent.get("sink", ()))) for name in DELIVERIES.given}
     return batch
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from otel_processor.model import Action, Alert, History
@@ -159,11 +159,12 @@ def remove_rows(connection: duckdb.DuckDBPyConnection, trace_ids: set[str], run_
     connection.execute(f"delete from call_rows where trace_id in ({_member})", {"ids": as_list(trace_ids)})
     connection.execute(f"delete from trace_runs where trace_id in ({_member})", {"ids": as_list(trace_ids)})
     connection.execute(f"delete from run_rows where run_id in ({_member})", {"ids": as_list(run_ids)})
+    connection.execute(f"delete from run_totals where run_id in ({_member})", {"ids": as_list(run_ids)})
     recount(connection, run_ids)
 
 
-def write_delta(connection: duckdb.DuckDBPyConnection, delta: Delta, pricer: Pricer) -> None:
-    """Write calls, runs with what is counted of them, traces and alerts."""
+def write_delta(connection: duckdb.DuckDBPyConnection, delta: Delta, pricer: Pricer) -> list[Alert]:
+    """Write calls, runs with what is counted of them, traces and alerts; return what `write_alerts` returns."""
     concerned = runs_concerned(connection, delta)
     concerned |= _remove_retold(connection, delta)
     CALLS.insert(connection, call_columns(delta.calls, pricer))
@@ -182,9 +183,10 @@ def write_delta(connection: duckdb.DuckDBPyConnection, delta: Delta, pricer: Pri
         connection.execute(f"delete from run_rows where run_id in ({_member})", {"ids": as_list(runs)})
         RUNS.insert(connection, run_columns(runs.values()))
     count_anew(connection, delta, concerned)
-    write_alerts(connection, delta.alerts, resolutions=delta.resolutions)
+    news = write_alerts(connection, delta.alerts, resolutions=delta.resolutions)
     resolve_alerts(connection, delta.resolutions)
     _resolve_with_runs(connection, delta.runs)
+    return news
 
 
 def _reopen_alerts(connection: duckdb.DuckDBPyConnection, run_ids: Sequence[str]) -> None:
@@ -223,7 +225,7 @@ def write_alerts(
     *,
     resolutions: Sequence[Resolution] = (),
     told_before: Callable[[str], bool] = lambda _: False,
-) -> None:
+) -> list[Alert]:
     """Write alerts that are new or became graver; an alert that was told stays told.
 
     The live path and the ledger may open the same pattern of a run at different spans. Alerts of one pattern never overlap
@@ -233,10 +235,14 @@ def write_alerts(
         connection: inside a write transaction.
         alerts: that are open, or were opened and resolved.
         resolutions: that belong to the same change and are not written yet.
-        told_before: whether whoever tells these has told the alert of this id before, as another story.
+        told_before: whether whoever tells these has told the alert of this id before, as another story. A stand-alone guard
+            tells the stories of the spans beside it, not others.
+
+    Returns:
+        the alerts that are new to the database or became graver, by the ids under which they are stored.
     """
     if not alerts:
-        return
+        return []
     by_id = {alert.alert_id: alert for alert in alerts}
     rows = connection.execute(
         recording_statement("alerts_of_runs"), {"run_ids": as_list({alert.run_id for alert in alerts})}
@@ -247,20 +253,30 @@ def write_alerts(
     told = {row[0]: _Told(row[0], row[3], row[4], row[5] or _end(row[4], over[row[1], row[2]])) for row in rows}
     others: dict[tuple[str, str], list[_Told]] = defaultdict(list)
     for row in rows:
-        if row[0] not in by_id and not told_before(row[0]):
+        if row[0] not in by_id:
             others[row[1], row[2]].append(told[row[0]])
     new: list[Alert] = []
+    graver: list[Alert] = []
     for alert in by_id.values():
         key = (alert.run_id, str(alert.verdict.pattern))
         same = told.get(alert.alert_id)
         if same is None:
             at = alert.at_ns // 1_000
             end = _end(at, over[key])
-            same = next((other for other in others[key] if other.at_us <= end and at <= other.end_us), None)
+            same = next(
+                (
+                    other
+                    for other in others[key]
+                    if other.at_us <= end and at <= other.end_us and (alert.by_guard or not told_before(other.alert_id))
+                ),
+                None,
+            )
             if same is None:
                 new.append(alert)
                 continue
             others[key].remove(same)
+        elif alert.resolved_ns is not None:
+            _resolve_one(connection, alert.alert_id, alert.resolved_ns)
         if same.action != Action.STOP and alert.verdict.action is Action.STOP:
             connection.execute(
                 "update alerts set severity = $severity, action = $action, stop_reason = $stop_reason, message = $message"
@@ -273,7 +289,18 @@ def write_alerts(
                     "alert_id": same.alert_id,
                 },
             )
+            graver.append(replace(alert, alert_id=same.alert_id))
     ALERTS.insert(connection, alert_columns(new))
+    return new + graver
+
+
+def _resolve_one(connection: duckdb.DuckDBPyConnection, alert_id: str, at_ns: int) -> None:
+    """Mark the alert of a stand-alone guard as over, which no span says."""
+    connection.execute(
+        'update alerts set resolved_at = greatest("at", make_timestamptz($at_us)) '
+        "where alert_id = $alert_id and resolved_at is null",
+        {"at_us": min(max(at_ns // 1_000, 0), _NOT_YET), "alert_id": alert_id},
+    )
 
 
 @dataclass(frozen=True, slots=True)

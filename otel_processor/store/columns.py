@@ -134,6 +134,21 @@ ALERTS = Table(
     helpers=frozenset({"at_ns", "resolved_ns"}),
 )  # fmt: skip
 
+DELIVERIES = Table(
+    "deliveries",
+    {
+        "delivery_id": "VARCHAR", "sink": "VARCHAR", "kind": "VARCHAR", "alert_id": "VARCHAR", "run_id": "VARCHAR",
+        "pattern": "VARCHAR", "state": "VARCHAR", "attempts": "INTEGER", "created_ns": "BIGINT", "due_ns": "BIGINT",
+        "claimed_by": "VARCHAR", "lease_ns": "BIGINT", "tried_ns": "BIGINT", "sent_ns": "BIGINT", "error": "VARCHAR",
+        "awaits_end": "BOOLEAN", "summary_id": "VARCHAR",
+    },
+    {
+        "created_at": _time("created_ns"), "due_at": _time("due_ns"), "lease_until": _time("lease_ns"),
+        "tried_at": _time("tried_ns"), "sent_at": _time("sent_ns"),
+    },
+    helpers=frozenset({"created_ns", "due_ns", "lease_ns", "tried_ns", "sent_ns"}),
+)  # fmt: skip
+
 WRITERS = Table(
     "writers",
     {

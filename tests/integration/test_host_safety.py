@@ -13,7 +13,7 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from otel_processor import DuckDBSpanExporter, LoopSpanProcessor, Policy, bug_reports, instrument
-from otel_processor.alert_log import LOGGER
+from otel_processor.alerts.log import LOGGER
 from otel_processor.detection.run_state import RunState
 from otel_processor.dialects import read_span
 from otel_processor.runs.ledger import Ledger

@@ -158,7 +158,7 @@ def test_an_alert_that_is_ahead_of_its_span_stays_open(db: Path) -> None:
     alerts_of = db.with_name("other.duckdb")
     record(alerts_of, LOOP)
     record(db, LOOP[:2])
-    with Recorder(db)._database.write(timeout_seconds=5) as connection:
+    with Recorder(db).database.write(timeout_seconds=5) as connection:
         connection.execute(
             "insert into alerts values ('a', 't1', 't1', '2', now(), null, null, null, 'hard_loop', 'critical', "
             "'stop', null, 'm', '{}', null)"

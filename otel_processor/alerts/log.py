@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 
+from otel_processor.alerts.inert import inert
 from otel_processor.model import Alert
 
 LOGGER = "otel_processor.alerts"
@@ -17,5 +18,4 @@ def log_alert(alert: Alert) -> None:
     """Log an alert; what the agent's tools put into it cannot move the cursor of a terminal."""
     verdict = alert.verdict
     whose = f"{alert.task} (run {alert.run_id})" if alert.task else f"run {alert.run_id}"
-    line = f"{verdict.pattern} in {whose}: {verdict.message}"[:_LONGEST_CHARS]
-    _log.warning("%s", "".join(character if character.isprintable() else " " for character in line))
+    _log.warning("%s", inert(f"{verdict.pattern} in {whose}: {verdict.message}", _LONGEST_CHARS))

@@ -1,0 +1,14 @@
+-- What these sinks wait for: when the next message is due for a sender, how many alerts await their end, how many have come to it.
+select
+    min(
+        case
+            when d.state = 'sending' then epoch_us(d.lease_until)
+            when d.state = 'pending' and d.claimed_by <> $sender then greatest(epoch_us(d.due_at), epoch_us(d.lease_until))
+            when d.state = 'pending' or (d.state = 'suppressed' and a.resolved_at is null) then epoch_us(d.due_at)
+        end
+    ) as next_us,
+    count(*) filter (d.awaits_end and a.resolved_at is null) as awaiting,
+    count(*) filter (d.awaits_end and a.resolved_at is not null) as ended
+from deliveries as d
+left join alerts as a on a.alert_id = d.alert_id
+where (d.awaits_end or d.state in ('pending', 'sending', 'suppressed')) and d.sink in (select unnest(from_json($sinks::JSON, '["VARCHAR"]')));
