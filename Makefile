@@ -1,6 +1,6 @@
 # Two commands do everything on a fresh machine with Python 3.11 or later: `make demo` and `make test`.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check unit browser frameworks format bench clean
+.PHONY: help setup demo test check unit browser frameworks format bench screenshots clean
 
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
@@ -56,6 +56,9 @@ format: $(READY) ## put the code in shape
 bench: $(READY) ## what it costs the agent
 	$(BIN)/python benchmarks/overhead.py
 	$(BIN)/python benchmarks/dialects.py
+
+screenshots: $(READY) ## remake the README's pictures from runs of the demo
+	PYTHONPATH=. $(BIN)/python docs/screenshots/take.py
 
 clean: ## remove what was built
 	rm -rf $(VENV) .venv-frameworks .venv-crewai build dist out .pytest_cache .mypy_cache .ruff_cache .hypothesis
