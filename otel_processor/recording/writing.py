@@ -159,7 +159,6 @@ def remove_rows(connection: duckdb.DuckDBPyConnection, trace_ids: set[str], run_
     connection.execute(f"delete from call_rows where trace_id in ({_member})", {"ids": as_list(trace_ids)})
     connection.execute(f"delete from trace_runs where trace_id in ({_member})", {"ids": as_list(trace_ids)})
     connection.execute(f"delete from run_rows where run_id in ({_member})", {"ids": as_list(run_ids)})
-    connection.execute(f"delete from run_totals where run_id in ({_member})", {"ids": as_list(run_ids)})
     recount(connection, run_ids)
 
 
