@@ -2,24 +2,34 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import streamlit as st
 
-from dashboard import data
 from dashboard.components import notice
 from dashboard.questions import overview
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
-def there_are_runs() -> bool:
-    """Return whether there is anything to show; where there is not, say so and wait for it."""
-    if _holds_runs(overview.runs_ever()):
+    from dashboard import data
+
+
+def there_are_runs(ask: Callable[[], data.Answer] = overview.runs_ever) -> bool:
+    """Return whether there is anything to show; where there is not, say so and wait for it.
+
+    Args:
+        ask: what returns one row with `any_run`.
+    """
+    if _holds_runs(ask()):
         return True
-    _wait()
+    _wait(ask)
     return False
 
 
 @st.fragment(run_every=2)
-def _wait() -> None:
-    ever = overview.runs_ever()
+def _wait(ask: Callable[[], data.Answer]) -> None:
+    ever = ask()
     if _holds_runs(ever):
         st.rerun()
     notice.show(ever)

@@ -101,7 +101,7 @@ def add_run(
     }
     insert(connection, "run_rows", run | columns)
     insert(connection, "trace_runs", {"trace_id": run_id, "run_id": run_id, "decided_by": "agent_root"})
-    recount(connection, [run_id])
+    recount(connection, [run_id], first_end_ns=0)
 
 
 def add_alert(connection: duckdb.DuckDBPyConnection, run_id: str, position: int, **columns: Any) -> None:

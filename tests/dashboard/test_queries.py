@@ -10,7 +10,7 @@ import pytest
 
 from dashboard import data
 from dashboard.filters import Filters
-from dashboard.questions import alerts, choices, overview, run, runs
+from dashboard.questions import alerts, choices, health, now, overview, run, runs
 from otel_processor.store.choosing import CHOICE, choose_runs, names_chosen_runs
 from otel_processor.store.database import Database
 from otel_processor.store.opening import open_read_only
@@ -32,12 +32,24 @@ QUERIES: dict[str, tuple[Row, str]] = {
     "runs_ever": ({}, "any_run"),
     "filter_names": ({"limit": 10}, "field choice runs"),
     "recent_alerts": (
-        {"limit": 10},
+        EVERYTHING | {"severity": None, "open_limit": 10, "over_limit": 10, "per_run": 3},
         (
             "alert_id run_id raised_at severity pattern action stop_reason task agent tool message resolved_at until_the_end "
-            "alerts open_alerts"
+            "is_open run_alerts open_runs over_runs has_run run_stop_reason steps tokens cost_usd unpriced_calls"
         ),
     ),
+    "alert_counts": (EVERYTHING, "alerts open_alerts open_critical looping_runs"),
+    "open_runs": (
+        LATELY | {"silent_seconds": 600, "minutes": 5, "limit": 10},
+        (
+            "run_id task agent open_alerts flagged_reason open_flat_streak steps tool started_at last_seen_at is_silent tokens "
+            "cost_usd tokens_per_minute cost_per_minute runs silent_runs all_tokens_per_minute all_cost_per_minute"
+        ),
+    ),
+    "last_seen": (EVERYTHING, "seen_at"),
+    "anything_ever": ({}, "any_run"),
+    "open_run_signs": ({}, "open_runs seen_at written_at"),
+    "schema_version": ({}, "schema_major schema_minor created_by created_at"),
     "run_totals": (
         EVERYTHING,
         (
@@ -117,7 +129,7 @@ def rows(path: Path, name: str, parameters: Row) -> list[Row]:
         connection.close()
 
 
-ONE_ROW = {"run_totals", "runs_ever"}
+ONE_ROW = {"run_totals", "runs_ever", "alert_counts", "last_seen", "anything_ever", "open_run_signs", "schema_version"}
 """These say something of nothing, too."""
 
 
@@ -144,6 +156,12 @@ def test_its_first_line_says_what_it_returns_and_it_is_bounded(name: str) -> Non
     ("name", "ask"),
     [
         ("recent_alerts", alerts.recent_alerts),
+        ("alert_counts", lambda: alerts.alert_counts(Filters())),
+        ("open_runs", lambda: now.open_runs(Filters(period="1h"))),
+        ("last_seen", lambda: now.last_seen(Filters())),
+        ("anything_ever", now.anything_ever),
+        ("open_run_signs", health.open_run_signs),
+        ("schema_version", health.schema_version),
         ("run_totals", lambda: overview.run_totals(Filters())),
         ("stop_reasons", lambda: overview.stop_reasons(Filters(period="1h"))),
         ("streak_lengths", lambda: overview.streak_lengths(Filters(tasks=("research",)))),

@@ -1,0 +1,69 @@
+"""The alerts of one run on one card: how bad, what kind, whose, what it has spent, and the sentence of each."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+import streamlit as st
+
+from dashboard import theme
+from dashboard.components import alert_card, run_link
+from dashboard.language import counted, t
+from dashboard.viewer import time_text
+from dashboard.wording import NOTHING, ago, count, dollars, text_of
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Mapping
+
+    Row = Mapping[Hashable, Any]
+
+
+def show(rows: list[Row]) -> None:
+    """Show the alerts of a run.
+
+    Args:
+        rows: of `recent_alerts`, all of one run, the newest first.
+    """
+    newest = rows[0]
+    with st.container(border=True, gap="xsmall"):
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            alert_card.severity_badge(_worst(rows))
+            for pattern in dict.fromkeys(str(row["pattern"]) for row in rows):
+                alert_card.pattern_badge(pattern)
+            alert_card.state_badge(_state_of(rows))
+            if newest["is_open"]:
+                st.caption(t("now.raised", time=time_text(newest["raised_at"]), ago=ago(newest["raised_at"])), width="content")
+        for row in rows:
+            st.text(text_of(row["message"]))
+        if (more := int(newest["run_alerts"]) - len(rows)) > 0:
+            st.caption(counted("now.more_of_run", more))
+        st.text(alert_card.whose(newest))
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            st.text(spent(newest), width="content")
+            run_link.show(str(newest["run_id"]))
+
+
+def spent(row: Row) -> str:
+    """Say what a run has spent until now, as far as it is known, and how it ended if it has."""
+    if not row["has_run"]:
+        return t("now.no_run_row")
+    parts = [counted("now.steps", int(row["steps"]))]
+    tokens, cost = count(row["tokens"]), dollars(row["cost_usd"])
+    parts.append(t("now.tokens", n=tokens) if tokens != NOTHING else t("now.tokens_unknown"))
+    if cost != NOTHING:
+        parts.append(cost)
+    reason = text_of(row["run_stop_reason"], "running")
+    if reason != "running":
+        return t("now.ended", reason=theme.stop_reason_label(reason), spent=", ".join(parts))
+    return t("now.so_far", spent=", ".join(parts))
+
+
+def _worst(rows: list[Row]) -> str:
+    severities = [str(row["severity"]) for row in rows]
+    return "critical" if "critical" in severities else severities[0]
+
+
+def _state_of(rows: list[Row]) -> Row:
+    """Return the alert that says how the run stands: one that went on until the run ended is no good end."""
+    return next((row for row in rows if not pd.isna(row["until_the_end"]) and row["until_the_end"]), rows[0])
