@@ -10,7 +10,8 @@ import pytest
 
 from dashboard import data
 from dashboard.filters import Filters
-from dashboard.questions import alerts, choices, health, now, overview, run, runs
+from dashboard.questions import alerts, choices, health, now, overview, run, runs, spend, tools
+from dashboard.run_search import RunSearch
 from otel_processor.store.choosing import CHOICE, choose_runs, names_chosen_runs
 from otel_processor.store.database import Database
 from otel_processor.store.opening import open_read_only
@@ -87,9 +88,9 @@ QUERIES: dict[str, tuple[Row, str]] = {
     "run_header": (
         {"run_id": RUN},
         (
-            "run_id task task_type agent service started_at ended_at last_seen_at steps tool_calls model_calls failed_tool_calls "
-            "flat_steps longest_flat_streak repeated_signature_rate tokens wasted_tokens cost_usd wasted_cost_usd "
-            "unpriced_calls stop_reason flagged_reason status last_step"
+            "run_id task task_key task_type agent service started_at ended_at last_seen_at steps tool_calls model_calls "
+            "failed_tool_calls flat_steps longest_flat_streak repeated_signature_rate tokens cache_read_tokens wasted_tokens "
+            "cost_usd wasted_cost_usd unpriced_calls calls_without_usage model stop_reason flagged_reason status last_step"
         ),
     ),
     "run_calls": (
@@ -107,9 +108,86 @@ QUERIES: dict[str, tuple[Row, str]] = {
     "step_calls": (
         {"run_id": RUN, "step": 2, "longest": 100, "limit": 10},
         (
-            "span_id kind agent tool model signature fingerprint progress repeats flat_steps effect is_error error_class "
-            "input_tokens output_tokens finish_reason started_at ended_at arguments arguments_length result result_length "
-            "error_message error_message_length"
+            "trace_id span_id kind agent tool call_id model provider signature fingerprint progress repeats flat_steps effect "
+            "is_error error_class input_tokens output_tokens cache_read_tokens cache_write_tokens reasoning_tokens cost_usd "
+            "cost_source finish_reason started_at ended_at arguments arguments_length result result_length error_message "
+            "error_message_length"
+        ),
+    ),
+    "earlier_calls": (
+        {"run_id": RUN, "step": 5, "limit": 10},
+        "of_trace_id of_span_id trace_id span_id step same_arguments same_result in_streak is_error",
+    ),
+    "call_in_full": (
+        {"run_id": RUN, "trace_id": RUN, "span_id": seed.span_id_of(RUN, 3), "longest": 100},
+        (
+            "step tool signature fingerprint is_error error_class started_at ended_at arguments arguments_length result "
+            "result_length error_message error_message_length"
+        ),
+    ),
+    "run_spend": (
+        {"run_id": RUN, "first_step": 1, "last_step": 500, "limit": 501},
+        "step tokens cost_usd without_usage unpriced",
+    ),
+    "run_export": ({"run_id": RUN, "longest": 100_000, "limit": 1_000}, "call calls"),
+    "runs_found": (EVERYTHING | RunSearch().conditions(), "runs"),
+    "runs_page": (
+        EVERYTHING | RunSearch().conditions() | RunSearch().order(10),
+        (
+            "run_id task agent service status stop_reason flagged_reason started_at ended_at last_seen_at steps "
+            "longest_flat_streak repeated_signature_rate tokens wasted_tokens cost_usd wasted_cost_usd unpriced_calls"
+        ),
+    ),
+    "run_endings": ({"limit": 10}, "field choice runs"),
+    "tool_figures": (
+        EVERYTHING | {"top": 200},
+        (
+            "place tool choice is_rest tools calls runs failed_calls new_calls stale_calls unknown_calls transient_errors "
+            "permanent_errors validation_errors other_errors known_calls flat_calls signed_calls repeated_calls retries "
+            "read_calls write_calls poll_calls timed_calls seconds_median seconds_p95 seconds_max"
+        ),
+    ),
+    "tool_over_time": (
+        EVERYTHING | {"tool": "search", "zone": "Europe/Madrid"},
+        "unit stretch calls failed_calls new_calls stale_calls unknown_calls",
+    ),
+    "tool_repeats": (
+        EVERYTHING | {"tool": "search", "limit": 10},
+        "signature arguments times runs flat_calls run_id run_times",
+    ),
+    "tool_errors": (EVERYTHING | {"tool": "fetch", "limit": 10}, "message error_class times runs last_at run_id step"),
+    "tool_slowest": (
+        EVERYTHING | {"tool": "search", "limit": 10},
+        "run_id step agent seconds ended_at has_failed progress",
+    ),
+    "tool_callers": (
+        EVERYTHING | {"tool": "search", "limit": 10},
+        "task agent calls runs failed_calls known_calls flat_calls",
+    ),
+    "spend_models": (
+        EVERYTHING | {"top": 200},
+        (
+            "place is_rest models provider model is_root calls input_tokens output_tokens tokens cache_read_tokens "
+            "cache_input_tokens calls_without_cache cost calls_without_usage unpriced_calls unpriced_tokens span_calls span_cost "
+            "override_calls override_cost list_calls list_cost"
+        ),
+    ),
+    "spend_over_time": (
+        EVERYTHING | {"top": 6, "measure": "tokens", "zone": "Europe/Madrid"},
+        "unit stretch place is_rest model is_root tokens cost",
+    ),
+    "spend_groups": (
+        EVERYTHING | {"top": 15, "measure": "cost"},
+        (
+            "kind place is_rest names name runs runs_without_usage runs_without_cost model_calls input_tokens output_tokens "
+            "tokens cost wasted_tokens wasted_cost unpriced_calls calls_without_usage"
+        ),
+    ),
+    "spend_runs": (
+        EVERYTHING | {"measure": "tokens", "limit": 10},
+        (
+            "run_id task agent started_at steps tokens wasted_tokens cost_usd wasted_cost_usd unpriced_calls stop_reason "
+            "flagged_reason"
         ),
     ),
 }
@@ -129,7 +207,17 @@ def rows(path: Path, name: str, parameters: Row) -> list[Row]:
         connection.close()
 
 
-ONE_ROW = {"run_totals", "runs_ever", "alert_counts", "last_seen", "anything_ever", "open_run_signs", "schema_version"}
+ONE_ROW = {
+    "run_totals",
+    "runs_ever",
+    "alert_counts",
+    "last_seen",
+    "anything_ever",
+    "open_run_signs",
+    "schema_version",
+    "spend_groups",
+    "runs_found",
+}
 """These say something of nothing, too."""
 
 
@@ -178,6 +266,21 @@ def test_its_first_line_says_what_it_returns_and_it_is_bounded(name: str) -> Non
         ("run_signatures", lambda: run.run_signatures(RUN)),
         ("run_alerts", lambda: alerts.run_alerts(RUN)),
         ("step_calls", lambda: run.step_calls(RUN, 2)),
+        ("earlier_calls", lambda: run.earlier_calls(RUN, 2)),
+        ("call_in_full", lambda: run.call_in_full(RUN, RUN, seed.span_id_of(RUN, 3))),
+        ("run_spend", lambda: run.run_spend(RUN, 1, 500)),
+        ("runs_found", lambda: runs.found(Filters(), RunSearch())),
+        ("runs_page", lambda: runs.page(Filters(), RunSearch())),
+        ("tool_figures", lambda: tools.figures(Filters())),
+        ("tool_over_time", lambda: tools.over_time(Filters(), "search")),
+        ("tool_repeats", lambda: tools.repeats(Filters(), "search")),
+        ("tool_errors", lambda: tools.errors(Filters(), "fetch")),
+        ("tool_slowest", lambda: tools.slowest(Filters(), "search")),
+        ("tool_callers", lambda: tools.callers(Filters(), "search")),
+        ("spend_models", lambda: spend.models(Filters())),
+        ("spend_over_time", lambda: spend.over_time(Filters(), "tokens")),
+        ("spend_groups", lambda: spend.groups(Filters(models=("gpt-5-mini",)), "cost")),
+        ("spend_runs", lambda: spend.runs(Filters(), "tokens")),
     ],
 )
 def test_the_pages_ask_it_with_the_parameters_that_it_has(seeded_db: Path, name: str, ask: Callable[[], data.Answer]) -> None:
