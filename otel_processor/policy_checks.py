@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from difflib import get_close_matches
-from typing import Any
+from typing import Any, NamedTuple
 
 from otel_processor.errors import ConfigError
 from otel_processor.model import Effect, Pattern
@@ -29,6 +29,34 @@ _ONE_OF = {
     "progress_rule": ("novelty", "changed", "declared"),
     "max_steps_counts": ("steps", "tool_calls"),
 }
+
+
+class Range(NamedTuple):
+    """Which values a field of a policy can have that is one number or one word."""
+
+    is_whole: bool = False
+    least: float | None = None
+    is_above_least: bool = False
+    """The least value itself is out of range."""
+    most: float | None = None
+    may_be_none: bool = False
+    choices: tuple[str, ...] = ()
+
+
+def range_of(name: str) -> Range | None:
+    """Return which values a field can have; None where it is more than one number or word."""
+    if name in _ONE_OF:
+        return Range(choices=_ONE_OF[name])
+    if name in _WHOLE:
+        return Range(is_whole=True, least=_WHOLE[name])
+    if name in _LIMITS:
+        return Range(is_whole=True, least=1, may_be_none=True)
+    if name in _SHARES:
+        return Range(least=0, most=1)
+    if name in _ABOVE_ZERO:
+        longest = _LONGEST_SECONDS if name == "run_idle_timeout_seconds" else None
+        return Range(least=0, is_above_least=True, most=longest, may_be_none=name in _OPTIONAL)
+    return None
 
 
 def check(policy: Any) -> None:

@@ -68,3 +68,9 @@ def recording_statement(name: str) -> str:
 def delivery_statement(name: str) -> str:
     """Return the text of `sql/delivery/NAME.sql`: what delivering alerts asks and notes."""
     return _read("delivery", name)
+
+
+@cache
+def what_if_statement(name: str) -> str:
+    """Return the text of `sql/what_if/NAME.sql`: what judging again under another policy needs to ask."""
+    return _read("what_if", name)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -29,7 +29,7 @@ def asked(db: Path) -> Path:
             spans.append(
                 tool_span(f"t{run}.{number}", f"read:{number}=line {number}", trace=trace, parent=f"root{run}", at=at + 2)
             )
-    for number in range(3):
-        spans.append(tool_span(f"e{number}", "get:x", trace="done0", parent="root0", at=50 + number, status="ERROR", more=FAILED))
+    failing: dict[str, Any] = {"trace": "done0", "parent": "root0", "status": "ERROR", "more": FAILED}
+    spans.extend(tool_span(f"e{number}", "get:x", at=50 + number, **failing) for number in range(3))
     assert Recorder(db, clock=lambda: 7_000 * 10**9).record(spans, timeout_seconds=10)
     return db

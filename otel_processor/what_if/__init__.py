@@ -1,0 +1,1 @@
+"""What other thresholds would have flagged over the stored history: judged in memory, nothing is written."""
