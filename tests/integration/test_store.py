@@ -14,7 +14,7 @@ import otel_processor.recording
 from otel_processor import StoreBusyError, StoreError, connect
 from otel_processor.recording.recorder import Recorder
 from otel_processor.store import scripts
-from otel_processor.store.columns import ALERTS, CALLS, RUNS, SPANS, TRACE_RUNS, WRITERS
+from otel_processor.store.columns import ALERTS, CALLS, POLICIES, RUNS, SPANS, TRACE_RUNS, WRITERS
 from otel_processor.store.database import SCHEMA_MINOR, STORAGE_VERSION, Database
 from tests.integration import processes
 from tests.integration.records import record, tool_record
@@ -28,7 +28,8 @@ RELATIONS = {
         cost_usd cost_source finish_reason started_at ended_at dialect""",
     "runs": """run_id task task_type agent service started_at ended_at steps tool_calls flat_steps longest_flat_streak
         repeated_signature_rate tokens cost_usd unpriced_calls calls_without_usage wasted_tokens wasted_cost_usd stop_reason
-        flagged_reason policy_hash status""",
+        flagged_reason policy_hash status models""",
+    "policies": "policy_hash first_used_at fields",
     "trace_runs": "trace_id run_id decided_by",
     "alerts": """alert_id run_id trace_id span_id at pattern severity action stop_reason message evidence resolved_at""",
     "steps_per_task": "task runs avg_steps median_steps p95_steps max_steps",
@@ -107,7 +108,7 @@ def test_every_recording_statement_is_used_and_exists() -> None:
     assert all(scripts.recording_statement(name).startswith("--") for name in named)
 
 
-@pytest.mark.parametrize("table", [SPANS, CALLS, RUNS, TRACE_RUNS, ALERTS, WRITERS], ids=lambda table: table.name)
+@pytest.mark.parametrize("table", [SPANS, CALLS, RUNS, TRACE_RUNS, ALERTS, POLICIES, WRITERS], ids=lambda table: table.name)
 def test_what_is_written_is_what_the_table_has(table: object, empty: Path) -> None:
     assert isinstance(table, type(SPANS))
     there = [row[0] for row in rows(empty, f"select column_name from (describe {table.name})")]

@@ -31,7 +31,9 @@ with step_facts as (
         max(flat_steps) as flat_streak,
         list(signature) filter (kind = 'tool' and signature is not null) as signatures,
         list(model) filter (kind = 'model' and model is not null) as models,
-        arg_max({'tool': tool, 'flat_steps': flat_steps}, (end_unix_nano, span_id)) filter (kind = 'tool') as last_call,
+        -- The greatest is the last: the order of a run is (end, span id).
+        max({'end_unix_nano': end_unix_nano, 'span_id': span_id, 'tool': tool, 'flat_steps': flat_steps}) filter (kind = 'tool')
+            as last_call,
         min(end_unix_nano) as first_end_unix_nano
     from chosen_calls
     group by run_id, step
@@ -47,7 +49,7 @@ run_facts as (
         flatten(list(signatures)) as signatures,
         count(*) filter (is_flat) as flat_steps,
         max(flat_streak) as longest_flat_streak,
-        arg_max(last_call, step) filter (last_call is not null) as last_call,
+        max(last_call) as last_call,
         sum(input_tokens)::BIGINT as input_tokens,
         sum(output_tokens)::BIGINT as output_tokens,
         sum(cache_read_tokens)::BIGINT as cache_read_tokens,
