@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from otel_processor.model import History
@@ -48,8 +50,9 @@ class TaskHistories:
     def of(self, task: str, before_ns: int, least: int, being_replaced: Collection[str]) -> History | None:
         """Return what the task's latest runs before a moment used, or None where there are fewer of them than `least`."""
         before_us = before_ns // 1_000
-        used = [run for run in self._runs.get(task, ()) if run.ended_us < before_us and run.run_id not in being_replaced]
-        used = used[:RUNS_OF_A_HISTORY]
+        runs = self._runs.get(task, [])
+        earlier = islice(runs, bisect_right(runs, -before_us, key=lambda run: -run.ended_us), None)
+        used = list(islice((run for run in earlier if run.run_id not in being_replaced), RUNS_OF_A_HISTORY))
         if len(used) < least:
             return None
         return History(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ from otel_processor.what_if import reading
 from otel_processor.what_if.choosing import Choice
 from otel_processor.what_if.comparing import what_if
 from otel_processor.what_if.results import FirstVerdict, LeftOut, Outcome
+from tests.integration import processes
 from tests.integration.stored import rows, value
 from tests.integration.test_parity import NAMES, SCENARIOS, run_live
 from tests.unit.factory import agent_span, model_span, tool_span
@@ -236,3 +238,13 @@ def test_no_database_and_an_empty_one(db: Path) -> None:
         pass
     outcome = what_if(db, Policy(), STRICT)
     assert (outcome.runs, outcome.outcomes, outcome.left_out) == (0, (), {})
+
+
+def test_what_the_docs_show_works(history: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    text = (processes.ROOT / "docs/detection.md").read_text(encoding="utf-8")
+    (shown,) = re.findall(r"```python\n(.*?what_if.*?)```", text, re.DOTALL)
+    monkeypatch.chdir(history.parent)
+    exec(shown.replace(', task="research"', ""), {})
+    first, *others = capsys.readouterr().out.splitlines()
+    assert first == "2 1 0 1"
+    assert [line.split()[0] for line in others] == ["run8", "run3"]
