@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from otel_processor.cli.alert import alert
 from otel_processor.cli.dashboard import dashboard
 from otel_processor.cli.demo import demo
 from otel_processor.cli.doctor import doctor
@@ -40,7 +41,7 @@ def cli() -> None:
     """
 
 
-for command in (demo, import_files, dashboard, sql, doctor, replay):
+for command in (demo, import_files, dashboard, sql, alert, doctor, replay):
     cli.add_command(command)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
+from otel_processor.cli.alert_checks import look_at_deliveries
 from otel_processor.cli.checks import Check, ok, problem, warning
 from otel_processor.cli.cost_checks import look_at_costs
 from otel_processor.errors import OtelProcessorError, StoreBusyError
@@ -137,6 +138,7 @@ def _inside(db: Path, around: Surroundings) -> Iterator[Check]:
         if schema.state == "ok":
             yield from _content(connection)
             yield from look_at_costs(connection)
+            yield from look_at_deliveries(connection)
             yield from _writers(connection)
     except duckdb.Error as error:
         sentence = str(error).strip().splitlines()[0]

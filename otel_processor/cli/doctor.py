@@ -23,11 +23,12 @@ def doctor(context: click.Context, db: Path, as_json: bool) -> None:
 
     Each problem comes with a remedy; the exit code is 1 when there is one.
     """
+    from otel_processor.cli.alert_checks import look_at_sinks
     from otel_processor.cli.checks import State, as_text
     from otel_processor.cli.database_checks import look_at_database
     from otel_processor.cli.installation import look_at_installation
 
-    checks = [*look_at_installation(db), *look_at_database(db)]
+    checks = [*look_at_installation(db), *look_at_sinks(), *look_at_database(db)]
     sound = all(check.state is not State.PROBLEM for check in checks)
     if as_json:
         click.echo(json.dumps({"ok": sound, "checks": [asdict(check) for check in checks]}, indent=2, ensure_ascii=False))

@@ -19,10 +19,14 @@ _EXTRAS = {
     "cost": ("genai-prices",),
     "otlp": ("opentelemetry-exporter-otlp",),
     "auto": ("opentelemetry-distro",),
+    "alerts": ("apprise",),
     "demo": ("pydantic-ai-slim",),
 }
 _ENTRY_POINTS = {"opentelemetry_traces_exporter": "duckdb", "opentelemetry_post_instrument": "otel_processor"}
 _SHOWN_VARIABLES = {
+    "OTEL_PROCESSOR_ALERT_COOLDOWN",
+    "OTEL_PROCESSOR_ALERT_MIN_SEVERITY",
+    "OTEL_PROCESSOR_ALERT_PER_MINUTE",
     "OTEL_PROCESSOR_DB",
     "OTEL_PROCESSOR_BUSY_TIMEOUT",
     "OTEL_PROCESSOR_MODE",

@@ -70,6 +70,8 @@ def _told(outcome: Replayed, policy_hash: str, dry_run: bool) -> Iterator[str]:
         f"anew by the policy {policy_hash}"
     )
     yield f"alerts: {outcome.alerts_before:,} before, {new:,} new, {outcome.resolved:,} open ones resolved"
+    for pattern in sorted(outcome.new_by_pattern.keys() | outcome.resolved_by_pattern.keys()):
+        yield f"{pattern:>16}  {outcome.new_by_pattern[pattern]:,} new, {outcome.resolved_by_pattern[pattern]:,} resolved"
     if not outcome.changes:
         yield "no run ended otherwise, none was flagged otherwise"
         return

@@ -51,6 +51,10 @@ class Replayed:
     """Traces that could not be judged for a bug of ours, and are as they were."""
     resolved: int = 0
     """Alerts that were open and are not told under this policy."""
+    new_by_pattern: Counter[str] = field(default_factory=Counter)
+    """Alerts that were not told before."""
+    resolved_by_pattern: Counter[str] = field(default_factory=Counter)
+    """Those of `resolved`."""
     changes: Counter[tuple[Reasons | None, Reasons | None]] = field(default_factory=Counter)
     """(before, after) → runs, where they differ; None: there was, or is, no such run."""
 
@@ -178,17 +182,21 @@ class Replay:
             pass
 
     def _replace(self, connection: duckdb.DuckDBPyConnection, trace_ids: set[str]) -> None:
-        told_before = _count(connection, "alerts")
+        told_before = _count_by_pattern(connection)
         with self._judge.anew(connection, trace_ids) as (traces, run_ids, delta):
             before = writing.run_reasons(connection, run_ids | {run.run_id for run in delta.runs})
             standing = {(run.run_id, str(pattern)) for run in delta.runs for pattern in self._judge.open_patterns(run.run_id)}
             delta.runs = [self._closed_if_idle(run) for run in delta.runs]
             self._judge.write(connection, traces, run_ids, delta)
         ends = {run.run_id: (run.ended_ns or run.last_ns) for run in delta.runs}
-        self.outcome.resolved += writing.resolve_unfounded(connection, traces, standing, ends)
+        unfounded = writing.resolve_unfounded(connection, traces, standing, ends)
+        self.outcome.resolved += len(unfounded)
+        self.outcome.resolved_by_pattern.update(unfounded)
         self._note(before, delta)
         self.outcome.spans += sum(writing.span_counts(connection, traces).values())
-        self.outcome.alerts_after += _count(connection, "alerts") - told_before
+        new = _count_by_pattern(connection) - told_before
+        self.outcome.new_by_pattern.update(new)
+        self.outcome.alerts_after += new.total()
 
     def _closed_if_idle(self, run: RunSummary) -> RunSummary:
         idle_ns = int(self._policies.of(run.task_type).run_idle_timeout_seconds * 1e9)
@@ -225,5 +233,5 @@ def _components(traces: set[str], links: set[tuple[str, str]]) -> list[set[str]]
     return [component[trace_id] for trace_id in sorted(traces) if trace_id == min(component[trace_id] & traces)]
 
 
-def _count(connection: duckdb.DuckDBPyConnection, table: str) -> int:
-    return int(connection.execute(f"select count(*) from {table}").fetchall()[0][0])
+def _count_by_pattern(connection: duckdb.DuckDBPyConnection) -> Counter[str]:
+    return Counter(dict(connection.execute("select pattern, count(*) from alerts group by pattern").fetchall()))

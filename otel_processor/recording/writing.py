@@ -346,8 +346,8 @@ def run_reasons(connection: duckdb.DuckDBPyConnection, run_ids: Iterable[str]) -
 
 def resolve_unfounded(
     connection: duckdb.DuckDBPyConnection, trace_ids: Iterable[str], standing: set[tuple[str, str]], ends: Mapping[str, int]
-) -> int:
-    """Mark open alerts of these traces as over that would not be told now; return how many. What was told stays told.
+) -> list[str]:
+    """Mark open alerts of these traces as over that would not be told now; return their patterns. What was told stays told.
 
     Args:
         connection: inside a write transaction.
@@ -356,7 +356,8 @@ def resolve_unfounded(
         ends: run → nanoseconds until which it is known.
     """
     rows = connection.execute(recording_statement("open_alerts_of_traces"), {"trace_ids": as_list(trace_ids)}).fetchall()
-    over = [(alert_id, ends.get(run_id, 0) // 1_000) for alert_id, run_id, pattern in rows if (run_id, pattern) not in standing]
+    unfounded = [(alert_id, run_id, pattern) for alert_id, run_id, pattern in rows if (run_id, pattern) not in standing]
+    over = [(alert_id, ends.get(run_id, 0) // 1_000) for alert_id, run_id, _ in unfounded]
     if over:
         found = unnested({"alert_id": "VARCHAR", "at_us": "BIGINT"})
         connection.execute(
@@ -364,7 +365,7 @@ def resolve_unfounded(
             "where alerts.alert_id = e.alert_id",
             {"rows": dump({"alert_id": [row[0] for row in over], "at_us": [row[1] for row in over]})},
         )
-    return len(over)
+    return [pattern for _, _, pattern in unfounded]
 
 
 def last_commit(connection: duckdb.DuckDBPyConnection) -> str | None:
