@@ -25,6 +25,7 @@ ENGLISH = "en"
 
 _FOLDER = Path(__file__).with_name("catalogues")
 _CHOSEN = "language"
+_SPOKEN = "language spoken"
 _SWAPPED = str.maketrans(",.", ".,")
 
 
@@ -57,14 +58,18 @@ def current() -> Catalogue:
     """Return the catalogue of whoever looks: the chosen language, else the browser's, else English."""
     if get_script_run_ctx(suppress_warning=True) is None:
         return catalogue(ENGLISH)
-    chosen = st.session_state.get(_CHOSEN) or (st.context.locale or "")[:2].lower()
-    return catalogue(chosen if chosen in LANGUAGES else ENGLISH)
+    spoken: str | None = st.session_state.get(_SPOKEN)
+    if spoken is None:
+        # Asked once: a table of a thousand rows asks for its words ten thousand times, and this takes 25 µs.
+        locale = (st.context.locale or "")[:2].lower()
+        spoken = st.session_state[_SPOKEN] = locale if locale in LANGUAGES else ENGLISH
+    return catalogue(spoken)
 
 
 def choose(code: str) -> None:
     """Set the language of this viewer; one that there is not changes nothing."""
     if code in LANGUAGES:
-        st.session_state[_CHOSEN] = code
+        st.session_state[_CHOSEN] = st.session_state[_SPOKEN] = code
 
 
 def chosen() -> str | None:

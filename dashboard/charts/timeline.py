@@ -7,29 +7,39 @@ from typing import TYPE_CHECKING, Any
 import plotly.graph_objects as go
 
 from dashboard import theme
-from dashboard.charts.bands import agents, bands, tool_calls
+from dashboard.charts import spent as curves
+from dashboard.charts.bands import agents, bands
 from dashboard.charts.base import CLEAR, GRID, safe
+from dashboard.charts.lanes import VERDICTS, Lanes, lanes_of
+from dashboard.language import current, t
 from dashboard.wording import count, duration, number_of, short, text_of
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterator, Mapping, Sequence
+    from collections.abc import Hashable, Iterator, Mapping
 
     import pandas as pd
 
     from dashboard.charts.bands import Band
 
-LANES_SHOWN = 14
-LANE_HEIGHT = 34
+LANE_HEIGHT = 30
 STEP_WIDTH = 0.9
-VERDICTS = "verdicts"
-MODEL = "model"
 FEWEST_STEPS_DRAWN = 12
+_MARGIN = 80
 
 CONFIG = {"displaylogo": False, "scrollZoom": False, "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d", "toImage"]}
 """The timeline can be zoomed, since five hundred steps do not fit a phone."""
 
 
-def timeline(calls: pd.DataFrame, alerts: pd.DataFrame, colors: dict[str, str], chosen: int | None = None) -> go.Figure:
+def timeline(
+    calls: pd.DataFrame,
+    alerts: pd.DataFrame,
+    colors: dict[str, str],
+    chosen: int | None = None,
+    *,
+    spent: pd.DataFrame | None = None,
+    lanes: Lanes | None = None,
+    revision: str = "",
+) -> go.Figure:
     """Draw calls as bars, a lane for each tool; flat streaks as bands behind, verdicts on top, errors crossed out.
 
     Args:
@@ -37,18 +47,30 @@ def timeline(calls: pd.DataFrame, alerts: pd.DataFrame, colors: dict[str, str], 
         alerts: rows of `run_alerts`; those outside the steps of `calls` are left out.
         colors: the colour of each signature that the run repeats.
         chosen: the step that is framed.
+        spent: rows of `run_spend`, drawn below on the same steps.
+        lanes: as `lanes_of` chooses them for these calls.
+        revision: while it is the same, a figure drawn anew keeps the reader's zoom.
     """
     first, last = int(calls["step"].min()), int(calls["step"].max())
-    marked = alerts[alerts["step"].between(first, last)] if len(alerts) else alerts
-    lanes = _lanes(calls, with_verdicts=len(marked) > 0)
+    marked = marked_alerts(calls, alerts)
+    lanes = lanes or lanes_of(calls, with_verdicts=len(marked) > 0)
     drawn = _placed(calls, lanes)
     figure = go.Figure(_bars(drawn, colors))
     _add_errors(figure, drawn)
     if len(marked):
         _add_verdicts(figure, marked)
     steps = marked["step"].tolist() if len(marked) else []
-    figure.update_layout(shapes=[*_band_shapes(bands(calls), lanes), *_verdict_shapes(steps), *_frame_shape(chosen)])
-    return _finish(figure, lanes, first, last)
+    shapes = [*_band_shapes(bands(calls), lanes), *_border_shapes(lanes), *_verdict_shapes(steps), *_frame_shape(chosen)]
+    figure.update_layout(shapes=shapes)
+    _finish(figure, lanes, (first, last), crowded=bool((drawn["lane"] == len(lanes.shown)).any()), revision=revision)
+    if spent is not None and len(spent):
+        _add_spent(figure, spent)
+    return figure
+
+
+def marked_alerts(calls: pd.DataFrame, alerts: pd.DataFrame) -> pd.DataFrame:
+    """Return the alerts that were raised at the steps of these calls."""
+    return alerts[alerts["step"].between(calls["step"].min(), calls["step"].max())] if len(alerts) else alerts
 
 
 def call_color(kind: str, signature: object, colors: dict[str, str]) -> str:
@@ -58,27 +80,9 @@ def call_color(kind: str, signature: object, colors: dict[str, str]) -> str:
     return colors.get(text_of(signature, ""), theme.ONCE)
 
 
-def _lanes(calls: pd.DataFrame, *, with_verdicts: bool) -> list[tuple[str, str]]:
-    """The lanes from top to bottom as (agent, tool); the tools that an agent calls most, and one lane for the others."""
-    lanes = [("", VERDICTS)] if with_verdicts else []
-    for agent, rows in calls.groupby(agents(calls), sort=False):
-        if (rows["kind"] == "model").any():
-            lanes.append((str(agent), MODEL))
-        tools = tool_calls(rows)["tool"].map(lambda tool: text_of(tool, "(no name)"))
-        lanes += [(str(agent), f"tool {name}") for name in tools.value_counts().index]
-    return lanes[:LANES_SHOWN]
-
-
-def _lane_of(agent: str, kind: str, tool: object, lanes: Sequence[tuple[str, str]]) -> int:
-    wanted = (agent, MODEL if kind == "model" else f"tool {text_of(tool, '(no name)')}")
-    return lanes.index(wanted) if wanted in lanes else len(lanes)
-
-
-def _placed(calls: pd.DataFrame, lanes: Sequence[tuple[str, str]]) -> pd.DataFrame:
+def _placed(calls: pd.DataFrame, lanes: Lanes) -> pd.DataFrame:
     """Add where each call is drawn: its lane, and its share of the step's width when there are several in one lane."""
-    lane = [
-        _lane_of(agent, kind, tool, lanes) for agent, kind, tool in zip(agents(calls), calls["kind"], calls["tool"], strict=True)
-    ]
+    lane = [lanes.place(agent, kind, tool) for agent, kind, tool in zip(agents(calls), calls["kind"], calls["tool"], strict=True)]
     drawn = calls.assign(lane=lane)
     together = drawn.groupby(["step", "lane"])["lane"]
     drawn["width"] = STEP_WIDTH / together.transform("size")
@@ -107,20 +111,21 @@ def _bars(drawn: pd.DataFrame, colors: dict[str, str]) -> go.Bar:
 
 
 def _hover(row: Mapping[Hashable, Any]) -> str:
-    name = text_of(row["tool"], "(no name)") if row["kind"] == "tool" else text_of(row["model"], "model call")
-    lines = [f"<b>step {row['step']}: {safe(short(name, 60))}</b>"]
+    is_tool = row["kind"] == "tool"
+    name = text_of(row["tool" if is_tool else "model"], "") or t("wording.no_name" if is_tool else "timeline.model_call")
+    lines = [f"<b>{t('timeline.step_of', step=row['step'])}: {safe(short(name, 60))}</b>"]
     if text_of(row["agent"], ""):
-        lines.append(f"agent {safe(short(text_of(row['agent']), 60))}")
+        lines.append(safe(t("alert.agent", name=short(text_of(row["agent"]), 60))))
     if text_of(row["arguments"], ""):
         lines.append(safe(short(text_of(row["arguments"]), 90)))
-    took = f"took {duration(row['started_at'], row['ended_at'])}"
-    if row["kind"] == "model":
-        took += f", {count(row['input_tokens'])} tokens in, {count(row['output_tokens'])} out"
+    facts = [t("run.took", time=duration(row["started_at"], row["ended_at"]))]
+    if not is_tool:
+        facts.append(t("timeline.tokens", tokens_in=count(row["input_tokens"]), tokens_out=count(row["output_tokens"])))
     elif number_of(row["flat_steps"]):
-        took += f", {count(row['flat_steps'])} flat in a row"
+        facts.append(t("timeline.flat", n=count(row["flat_steps"])))
     if row["is_error"]:
-        took += f", failed ({safe(text_of(row['error_class'], 'error'))})"
-    return "<br>".join([*lines, took])
+        facts.append(safe(t("run.failed", error=short(text_of(row["error_class"], t("run.not_classified")), 40))))
+    return "<br>".join([*lines, ", ".join(facts)])
 
 
 def _add_errors(figure: go.Figure, drawn: pd.DataFrame) -> None:
@@ -145,7 +150,8 @@ def _add_verdicts(figure: go.Figure, alerts: pd.DataFrame) -> None:
         marker={"symbol": "diamond", "size": 13, "color": [theme.pattern_color(name) for name in alerts["pattern"]]},
         customdata=alerts["step"].tolist(),
         hovertext=[
-            f"<b>step {step:.0f}: {safe(short(theme.pattern_label(pattern), 60))}</b><br>{safe(short(message, 110))}"
+            f"<b>{t('timeline.step_of', step=f'{step:.0f}')}: {safe(short(theme.pattern_label(pattern), 60))}</b>"
+            f"<br>{safe(short(message, 110))}"
             for step, pattern, message in zip(alerts["step"], alerts["pattern"], alerts["message"], strict=True)
         ],
         hovertemplate="%{hovertext}<extra></extra>",
@@ -153,9 +159,9 @@ def _add_verdicts(figure: go.Figure, alerts: pd.DataFrame) -> None:
     )
 
 
-def _band_shapes(found: list[Band], lanes: Sequence[tuple[str, str]]) -> Iterator[dict[str, object]]:
+def _band_shapes(found: list[Band], lanes: Lanes) -> Iterator[dict[str, object]]:
     for band in found:
-        own = [place for place, (agent, name) in enumerate(lanes) if agent == band.agent and name != VERDICTS] or [len(lanes)]
+        own = lanes.of_agent(band.agent) or [len(lanes.shown)]
         yield {
             "type": "rect",
             "x0": band.first_step - 0.5,
@@ -167,6 +173,12 @@ def _band_shapes(found: list[Band], lanes: Sequence[tuple[str, str]]) -> Iterato
             "line": {"width": 0},
             "layer": "below",
         }
+
+
+def _border_shapes(lanes: Lanes) -> Iterator[dict[str, object]]:
+    line = {"color": GRID, "width": 1}
+    for place in lanes.borders():
+        yield {"type": "line", "x0": 0, "x1": 1, "xref": "paper", "y0": place, "y1": place, "line": line, "layer": "below"}
 
 
 def _verdict_shapes(steps: list[float]) -> Iterator[dict[str, object]]:
@@ -181,24 +193,23 @@ def _frame_shape(step: int | None) -> Iterator[dict[str, object]]:
         yield {"type": "rect", "x0": step - 0.5, "x1": step + 0.5, "y0": 0, "y1": 1, "yref": "paper", "line": line}
 
 
-def _finish(figure: go.Figure, lanes: list[tuple[str, str]], first: int, last: int) -> go.Figure:
-    bars: go.Bar = figure.data[0]
-    crowded = any(base > len(lanes) - 0.5 for base in bars.base)
-    names = [*(_lane_label(lane, lanes) for lane in lanes), *(["<i>other tools</i>"] if crowded else [])]
+def _finish(figure: go.Figure, lanes: Lanes, steps: tuple[int, int], *, crowded: bool, revision: str) -> None:
+    first, last = steps
+    names = lanes.labels(with_rest=crowded)
     figure.update_layout(
-        height=80 + LANE_HEIGHT * max(len(names), 2),
+        height=_MARGIN + LANE_HEIGHT * max(len(names), 2),
         barmode="overlay",
         paper_bgcolor=CLEAR,
         plot_bgcolor=CLEAR,
         margin={"l": 8, "r": 12, "t": 28, "b": 8},
+        separators=",." if current().decimal_comma else ".,",
         showlegend=False,
         hovermode="closest",
         dragmode="zoom",
-        # Keeps the reader's zoom when a running run is drawn again.
-        uirevision=first,
+        uirevision=revision or first,
     )
     figure.update_xaxes(
-        title="step",
+        title=t("timeline.axis"),
         range=[first - 0.6, max(last, first + FEWEST_STEPS_DRAWN) + 0.6],
         tickformat="d",
         gridcolor=GRID,
@@ -214,11 +225,12 @@ def _finish(figure: go.Figure, lanes: list[tuple[str, str]], first: int, last: i
         zeroline=False,
         fixedrange=True,
     )
-    return figure
 
 
-def _lane_label(lane: tuple[str, str], lanes: list[tuple[str, str]]) -> str:
-    agent, name = lane
-    label = safe(short(name.removeprefix("tool "), 18))
-    several = len({other for other, kind in lanes if kind != VERDICTS}) > 1
-    return f"{safe(short(agent, 12))}: {label}" if several and agent else label
+def _add_spent(figure: go.Figure, spent: pd.DataFrame) -> None:
+    """Make room below for what was spent."""
+    lanes_height = figure.layout.height - _MARGIN
+    inner = lanes_height + curves.GAP + curves.HEIGHT
+    figure.update_layout(height=_MARGIN + inner)
+    figure.update_yaxes(domain=[1 - lanes_height / inner, 1])
+    curves.add_curves(figure, spent, curves.HEIGHT / inner)

@@ -115,7 +115,7 @@ QUERIES: dict[str, tuple[Row, str]] = {
         ),
     ),
     "earlier_calls": (
-        {"run_id": RUN, "step": 5, "limit": 10},
+        {"run_id": RUN, "step": 5, "per_call": 10, "limit": 10},
         "of_trace_id of_span_id trace_id span_id step same_arguments same_result in_streak is_error",
     ),
     "call_in_full": (

@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 from otel_processor.store.database import Database
+from otel_processor.store.totals import recount
 from tests.dashboard import seed
 from tests.dashboard.conftest import parameter, run_page, texts
 
@@ -145,6 +146,7 @@ def test_ten_thousand_steps_are_read_and_drawn_five_hundred_at_a_time(db: Path) 
             "from range(2, 10001) as t(i)",
             {"run": long_run},
         )
+        recount(connection, [long_run], first_end_ns=0)
     page = run_page(long_run)
     assert not page.exception
     assert len(bars(page)["x"]) == 500
@@ -165,6 +167,7 @@ def test_a_link_to_an_early_step_of_a_long_run_shows_its_page(db: Path) -> None:
             "select $run, printf('%016x', i), i, 'tool', 'search', false, 0, i from range(1, 1201) as t(i)",
             {"run": long_run},
         )
+        recount(connection, [long_run], first_end_ns=0)
     page = run_page(long_run, step="7")
     assert list(page.dataframe[0].value["Step"])[:3] == [1, 2, 3]
 

@@ -9,7 +9,8 @@ import pytest
 
 from dashboard import theme
 from dashboard.charts.bands import Band, bands
-from dashboard.charts.timeline import LANES_SHOWN, timeline
+from dashboard.charts.lanes import AGENTS_SHOWN, LANES_SHOWN, lanes_of
+from dashboard.charts.timeline import timeline
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -106,3 +107,52 @@ def test_hundreds_of_tools_share_a_lane_beyond_the_first() -> None:
     figure = draw(calls(*({"tool": f"tool_{number}"} for number in range(300))))
     assert len(figure.layout.yaxis.ticktext) == LANES_SHOWN + 1
     assert figure.layout.yaxis.ticktext[-1] == "<i>other tools</i>"
+
+
+def test_the_lanes_of_an_agent_stand_together_under_its_name() -> None:
+    rows = [{"agent": agent, "tool": tool} for tool in ("a", "b") for agent in ("planner", "worker")]
+    figure = draw(calls(*rows))
+    assert figure.layout.yaxis.ticktext == ("planner: a", "b", "worker: a", "b")
+    borders = [shape for shape in figure.layout.shapes if shape.type == "line"]
+    assert [shape.y0 for shape in borders] == [1.5]
+
+
+def test_many_agents_share_a_lane_beyond_the_first_and_it_says_how_many() -> None:
+    frame = calls(*({"agent": f"agent {number}", "tool": f"t {number % 9}"} for number in range(300)))
+    lanes = lanes_of(frame, with_verdicts=False)
+    assert len(lanes.shown) <= LANES_SHOWN
+    assert len({lane.agent for lane in lanes.shown}) == AGENTS_SHOWN
+    assert lanes.agents_left_out == 300 - AGENTS_SHOWN
+    assert draw(frame).layout.yaxis.ticktext[-1] == f"<i>{300 - AGENTS_SHOWN} other agents</i>"
+
+
+def test_one_busy_agent_does_not_take_the_lanes_of_the_next() -> None:
+    busy = [{"agent": "busy", "tool": f"t {number}"} for number in range(60)]
+    frame = calls(*busy, *({"agent": "other", "tool": f"o {number}"} for number in range(3)))
+    lanes = lanes_of(frame, with_verdicts=False)
+    assert len(lanes.of_agent("other")) == 3
+    assert len(lanes.of_agent("busy")) == LANES_SHOWN // 2
+    assert lanes.tools_left_out == 60 - LANES_SHOWN // 2
+
+
+def spent(**columns: list[object]) -> pd.DataFrame:
+    known = {"step": [1, 2, 3], "tokens": [10, 30, 60], "cost_usd": [0.1, 0.3, 0.6], "without_usage": 0, "unpriced": 0}
+    return pd.DataFrame(known | columns)
+
+
+def test_what_was_spent_is_drawn_below_on_the_same_steps() -> None:
+    frame = calls({}, {}, {})
+    figure = timeline(frame, NO_ALERTS, {}, spent=spent())
+    curves = {trace.name: trace for trace in figure.data if trace.name in {"tokens", "cost"}}
+    assert list(curves["tokens"].x) == list(curves["cost"].x) == [1, 2, 3]
+    assert list(curves["tokens"].y) == [10, 30, 60]
+    # One x axis for all, below; the scales lie below the lanes and do not overlap them.
+    assert all(trace.xaxis in (None, "x") for trace in figure.data)
+    assert figure.layout.xaxis.anchor == "y2"
+    assert figure.layout.yaxis2.domain[1] < figure.layout.yaxis.domain[0]
+
+
+def test_a_cost_that_nobody_knows_has_no_curve() -> None:
+    figure = timeline(calls({}, {}, {}), NO_ALERTS, {}, spent=spent(cost_usd=[None, None, None]))
+    assert "cost" not in {trace.name for trace in figure.data}
+    assert "yaxis3" not in figure.to_dict()["layout"]

@@ -9,6 +9,7 @@ import streamlit as st
 from dashboard import theme
 from dashboard.components import notice
 from dashboard.filters import Filters
+from dashboard.language import t
 from dashboard.questions.runs import recent_runs
 from dashboard.viewer import time_text
 from dashboard.wording import inert, short, text_of
@@ -18,38 +19,35 @@ if TYPE_CHECKING:
 
 
 def show() -> str | None:
-    """Let the reader choose among the recent runs; return the chosen run's id."""
+    """Return the id of the run in the address; where there is none, let the reader choose one of the recent runs."""
     asked = st.query_params.get("run") or None
+    if asked is not None:
+        return asked
     recent = recent_runs(Filters())
-    if not recent.is_usable and asked is None:
-        notice.show(recent)
+    notice.show(recent)
+    if not recent.is_usable:
         return None
-    labels = {str(row["run_id"]): _label(row) for row in recent.frame.to_dict("records")}
-    if not labels and asked is None:
+    if recent.frame.empty:
         notice.no_runs()
         return None
-    options = list(labels) if asked is None or asked in labels else [asked, *labels]
+    labels = {str(row["run_id"]): _label(row) for row in recent.frame.to_dict("records")}
     chosen = st.selectbox(
-        "Run",
-        options,
-        index=None if asked is None else options.index(asked),
+        t("run.choose"),
+        list(labels),
+        index=None,
         format_func=lambda run_id: labels.get(run_id, inert(run_id)),
-        placeholder="Choose one of the recent runs",
-        # A key of its own for each address: following a link must show the linked run, whatever was chosen before.
-        key=f"run_choice {asked}",
+        placeholder=t("run.choose_hint", n=len(labels)),
+        key="run_choice",
     )
-    if chosen is not None and chosen != asked:
-        st.query_params.from_dict({"run": chosen})
+    st.page_link("views/runs.py", label=t("run.all_runs"), icon=":material/search:")
+    if chosen is not None:
+        st.query_params["run"] = chosen
+        st.query_params.pop("step", None)
         st.rerun()
-    return chosen
-
-
-def has_options() -> bool:
-    """Whether there is a run to choose."""
-    return not recent_runs(Filters()).frame.empty
+    return None
 
 
 def _label(row: Mapping[Hashable, Any]) -> str:
-    task = short(text_of(row["task"], "(no task)"), 60)
+    task = short(text_of(row["task"], t("wording.no_task")), 60)
     reason = inert(theme.stop_reason_label(str(row["stop_reason"])))
     return f"{task}, {time_text(row['started_at'])}, {reason} [{short(inert(str(row['run_id'])), 16)}]"

@@ -1,20 +1,24 @@
-"""One step of a run in full: what went into its calls and what came back, as plain text."""
+"""One step of a run in full: what went into its calls, what came back, and what the model said, as plain text."""
 
 from __future__ import annotations
 
-import json
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
 from dashboard.components import notice
+from dashboard.components.run import comparison, model_call, texts
+from dashboard.language import counted, t
 from dashboard.questions import run as questions
-from dashboard.wording import count, duration, inert, text_of
+from dashboard.wording import duration, inert, text_of, whole
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping
 
-_TALL = 1500
+    import pandas as pd
+
+COMPARED = 10
+"""Calls of one step that are compared with what they repeat; a step of fifty calls would take fifty times as long."""
 
 
 def show(run_id: str, step: int) -> None:
@@ -24,65 +28,57 @@ def show(run_id: str, step: int) -> None:
     if not answer.is_usable:
         return
     if answer.frame.empty:
-        st.info(f"Step {step} has no recorded call.")
+        st.info(t("run.no_call_in_step", step=whole(step)))
         return
     if len(answer.frame) == questions.CALLS_PER_STEP:
-        st.caption(f"Only the first {questions.CALLS_PER_STEP} calls of this step are shown.")
-    for row in answer.frame.to_dict("records"):
-        _call(row)
+        st.caption(t("run.first_calls_of_step", n=questions.CALLS_PER_STEP))
+    rows = answer.frame.to_dict("records")
+    earlier = questions.earlier_calls(run_id, step).frame if any(row["kind"] == "tool" for row in rows) else None
+    said = questions.said_in_step(run_id, step) if any(row["kind"] == "model" for row in rows) else {}
+    tools = 0
+    for row in rows:
+        if row["kind"] != "tool":
+            model_call.show(row, said.get(str(row["span_id"])))
+            continue
+        tools += 1
+        _tool(run_id, step, row, _of(row, earlier) if tools <= COMPARED else None)
 
 
-def _call(row: Mapping[Hashable, Any]) -> None:
-    is_tool = row["kind"] == "tool"
+def _of(row: Mapping[Hashable, Any], earlier: pd.DataFrame | None) -> pd.DataFrame | None:
+    if earlier is None or earlier.empty:
+        return None
+    own: pd.DataFrame = earlier[(earlier["of_span_id"] == row["span_id"]) & (earlier["of_trace_id"] == row["trace_id"])]
+    return own
+
+
+def _tool(run_id: str, step: int, row: Mapping[Hashable, Any], earlier: pd.DataFrame | None) -> None:
+    key = f"{run_id} {step} {row['trace_id']} {row['span_id']}"
     with st.container(border=True):
-        st.text(f"Tool {text_of(row['tool'], '(no name)')}" if is_tool else f"Model {text_of(row['model'], '(no name)')}")
-        st.text(_tool_facts(row) if is_tool else _model_facts(row))
-        if not is_tool:
+        st.text(t("run.tool_call", name=text_of(row["tool"], t("wording.no_name"))))
+        st.text(_facts(row))
+        other = comparison.choose(earlier, key=f"compare {key}") if earlier is not None else None
+        if other is not None:
+            comparison.show(run_id, row, other, key=key)
             return
-        _text("Arguments", row, "arguments", as_json=True)
-        if text_of(row["error_message"], ""):
-            _text("Error", row, "error_message")
-        if text_of(row["result"], "") or not text_of(row["error_message"], ""):
-            _text("Result", row, "result")
+        left, right = st.columns(2)
+        with left:
+            texts.show(t("run.arguments"), texts.arguments(row), length=row["arguments_length"])
+        with right:
+            if text_of(row["error_message"], ""):
+                texts.show(t("run.error"), text_of(row["error_message"]), length=row["error_message_length"])
+            if text_of(row["result"], "") or not text_of(row["error_message"], ""):
+                texts.show(t("run.result"), text_of(row["result"], ""), length=row["result_length"])
 
 
-def _tool_facts(row: Mapping[Hashable, Any]) -> str:
-    progress = {"True": "brought something new", "False": "flat: brought nothing new"}
+def _facts(row: Mapping[Hashable, Any]) -> str:
+    progress = {"True": t("run.new"), "False": t("run.flat")}
     facts = [
-        progress.get(text_of(row["progress"]), "not known whether it brought something new"),
-        f"seen {int(row['repeats'])} times since something changed" if text_of(row["repeats"], "") else "",
-        f"{int(row['flat_steps'])} flat steps in a row" if row["flat_steps"] else "",
-        f"failed ({text_of(row['error_class'], 'not classified')})" if row["is_error"] else "",
-        f"took {duration(row['started_at'], row['ended_at'])}",
-        f"signature {text_of(row['signature'])[:12]}" if text_of(row["signature"], "") else "no signature",
+        progress.get(text_of(row["progress"]), t("run.progress_unknown")),
+        counted("run.seen", int(row["repeats"])) if text_of(row["repeats"], "") else "",
+        counted("run.flat_in_a_row", int(row["flat_steps"])) if row["flat_steps"] else "",
+        t("run.failed", error=text_of(row["error_class"], t("run.not_classified"))) if row["is_error"] else "",
+        t("run.took", time=duration(row["started_at"], row["ended_at"])),
+        t("run.of_agent", name=text_of(row["agent"])) if text_of(row["agent"], "") else "",
+        t("run.signature", name=text_of(row["signature"])[:12]) if text_of(row["signature"], "") else t("run.no_signature"),
     ]
     return inert(", ".join(fact for fact in facts if fact))
-
-
-def _model_facts(row: Mapping[Hashable, Any]) -> str:
-    usage = f"{count(row['input_tokens'])} tokens in, {count(row['output_tokens'])} out"
-    known = text_of(row["input_tokens"], "") or text_of(row["output_tokens"], "")
-    finish = f", finished: {text_of(row['finish_reason'])}" if text_of(row["finish_reason"], "") else ""
-    return inert(f"{usage if known else 'usage not reported'}, took {duration(row['started_at'], row['ended_at'])}{finish}")
-
-
-def _text(label: str, row: Mapping[Hashable, Any], column: str, *, as_json: bool = False) -> None:
-    st.caption(label)
-    text = text_of(row[column], "")
-    if not text:
-        st.text("not recorded" if text_of(row[f"{column}_length"], "") in ("", "<NA>") else "(empty)")
-        return
-    shown = _indented(text) if as_json else text
-    height: int | Literal["content"] = 320 if len(shown) > _TALL or shown.count("\n") > 14 else "content"
-    st.code(shown, language=None, wrap_lines=True, height=height)
-    length = int(row[f"{column}_length"])
-    if length > questions.LONGEST_TEXT:
-        st.caption(f"Cut here: these are the first {questions.LONGEST_TEXT:,} of {length:,} characters.")
-
-
-def _indented(text: str) -> str:
-    """Lay out JSON for reading. Unescaping can bring characters back that act: they are made inert again."""
-    try:
-        return inert(json.dumps(json.loads(text), indent=2, ensure_ascii=False))
-    except (ValueError, RecursionError):
-        return text

@@ -1,4 +1,11 @@
 -- The tool calls that one run made more than once, the most repeated first.
+with run_traces as (
+    select trace_id from trace_runs where run_id = $run_id
+    union
+    select trace_id from call_rows where declared_run_id = $run_id
+    union
+    select $run_id
+)
 select
     signature,
     any_value(tool) as tool,
@@ -8,7 +15,7 @@ select
     min(step) as first_step,
     max(step) as last_step
 from calls
-where run_id = $run_id and kind = 'tool' and signature is not null
+where trace_id in (select trace_id from run_traces) and run_id = $run_id and kind = 'tool' and signature is not null
 group by signature
 having count(*) > 1
 order by calls desc, first_step, signature

@@ -1,7 +1,15 @@
 -- The calls of one step of a run in full, texts cut at $longest characters, with how long they were.
+with run_traces as (
+    select trace_id from trace_runs where run_id = $run_id
+    union
+    select trace_id from call_rows where declared_run_id = $run_id
+    union
+    select $run_id
+)
 select
-    span_id, kind, agent, tool, model, signature, fingerprint, progress, repeats, flat_steps, effect, is_error,
-    error_class, input_tokens, output_tokens, finish_reason, started_at, ended_at,
+    trace_id, span_id, kind, agent, tool, call_id, model, provider, signature, fingerprint, progress, repeats, flat_steps, effect,
+    is_error, error_class, input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, reasoning_tokens, cost_usd,
+    cost_source, finish_reason, started_at, ended_at,
     left(arguments, $longest::BIGINT) as arguments,
     length(arguments) as arguments_length,
     left(result, $longest::BIGINT) as result,
@@ -9,6 +17,6 @@ select
     left(error_message, $longest::BIGINT) as error_message,
     length(error_message) as error_message_length
 from calls
-where run_id = $run_id and step = $step
+where trace_id in (select trace_id from run_traces) and run_id = $run_id and step = $step
 order by end_unix_nano, span_id
 limit $limit;
