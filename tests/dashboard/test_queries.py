@@ -190,6 +190,17 @@ QUERIES: dict[str, tuple[Row, str]] = {
             "flagged_reason"
         ),
     ),
+    "deliveries": (
+        {"limit": 10},
+        (
+            "delivery_id created_at kind sink state attempts next_try_at sent_at error alert_id run_id pattern severity task "
+            "message held_alerts deliveries"
+        ),
+    ),
+    "delivery_summary": (
+        {"limit": 10},
+        "sink waiting retrying sent suppressed held_back gave_up last_sent_at next_try_at last_error",
+    ),
 }
 
 
@@ -227,7 +238,7 @@ def test_it_runs_on_an_empty_database(empty_db: Path, name: str) -> None:
     assert len(found) == (1 if name in ONE_ROW else 0)
 
 
-@pytest.mark.parametrize("name", QUERIES.keys() - {"task_change"})
+@pytest.mark.parametrize("name", QUERIES.keys() - {"task_change", "deliveries", "delivery_summary"})
 def test_it_finds_rows_in_a_seeded_database(seeded_db: Path, name: str) -> None:
     assert rows(seeded_db, name, QUERIES[name][0])
 
