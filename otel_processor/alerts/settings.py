@@ -66,7 +66,7 @@ class AlertSettings:
             raise ConfigError(f"{SEVERITY} (min_severity) is {self.min_severity!r}; use one of {', '.join(SEVERITIES)}")
         if not 0 <= self.cooldown_seconds <= _LONGEST_COOLDOWN:
             raise ConfigError(f"{COOLDOWN} (cooldown_seconds) takes seconds from 0 to {_LONGEST_COOLDOWN:.0f}")
-        if not 1 <= self.per_minute <= _MOST_PER_MINUTE:
+        if not 1 <= self.per_minute <= _MOST_PER_MINUTE or int(self.per_minute) != self.per_minute:
             raise ConfigError(f"{PER_MINUTE} (per_minute) takes a whole number from 1 to {_MOST_PER_MINUTE}")
 
     @classmethod
@@ -83,7 +83,7 @@ class AlertSettings:
             dashboard_url=_text(DASHBOARD) or None,
             min_severity=_text(SEVERITY).lower() or "warning",
             cooldown_seconds=_number(COOLDOWN, 300.0),
-            per_minute=int(_number(PER_MINUTE, 10.0)),
+            per_minute=_whole(_number(PER_MINUTE, 10.0)),
         )
 
     @property
@@ -115,6 +115,11 @@ def _number(name: str, default: float) -> float:
         return float(text)
     except ValueError:
         raise ConfigError(f"{name} is {text!r}; it takes a number") from None
+
+
+def _whole(number: float) -> int:
+    # One that is not is refused with the others.
+    return int(number) if number.is_integer() else 0
 
 
 def _check_address(url: str, what: str) -> None:
