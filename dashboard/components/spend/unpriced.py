@@ -37,14 +37,14 @@ def show(models: pd.DataFrame) -> None:
     if len(without) > _SHOWN:
         st.caption(counted("spend.others_model", len(without) - _SHOWN))
     st.caption(t("spend.what_to_do"))
-    st.code(_remedy(rows), language=None, wrap_lines=True)
+    st.code(remedy(rows), language=None, wrap_lines=True)
 
 
 def _name(row: Mapping[Hashable, Any]) -> str:
     return counted("spend.others_model", int(row["models"])) if row["is_rest"] else text_of(row["model"], t("wording.no_name"))
 
 
-def _remedy(rows: list[dict[Hashable, Any]]) -> str:
+def remedy(rows: list[dict[Hashable, Any]]) -> str:
     """Return the lines of a policy file that give these models a price."""
     named = [str(row["model"]) for row in rows if text_of(row["model"], "")][:3] or ["house-llama-*"]
     lines = [f"{_toml_key(name)} = {{ input = 0.20, output = 0.60 }}" for name in named]

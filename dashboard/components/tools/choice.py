@@ -38,8 +38,8 @@ def show(frame: pd.DataFrame) -> None:
     asked = chosen()
     names = [name for name, is_rest in zip(frame["choice"], frame["is_rest"], strict=True) if not is_rest]
     options = names if asked is None or asked in names else [asked, *names]
-    choose(
-        st.selectbox(
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        wanted = st.selectbox(
             t("tools.choose"),
             options,
             index=None if asked is None else options.index(asked),
@@ -49,4 +49,5 @@ def show(frame: pd.DataFrame) -> None:
             key=f"tool {asked} {t('language.decimal')}",
             width=420,
         )
-    )
+        closed = asked is not None and st.button(t("tools.close"), type="tertiary", icon=":material/close:")
+    choose(None if closed else wanted)
