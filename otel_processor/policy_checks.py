@@ -24,6 +24,8 @@ _SHARES = ("soft_loop_similarity", "semantic_similarity", "min_new_share")
 _OPTIONAL = ("max_cost_usd", "timeout_seconds")
 _ABOVE_ZERO = ("run_idle_timeout_seconds", "spend_spike_factor", *_OPTIONAL)
 _LONGEST_SECONDS = 1_000_000_000
+_LARGEST = 1_000_000_000_000_000
+"""What is larger than 64 bits can be neither hashed nor stored with the policy."""
 _ONE_OF = {
     "repeat_scope": ("change", "consecutive", "run"),
     "progress_rule": ("novelty", "changed", "declared"),
@@ -117,6 +119,8 @@ def nearest(name: str, known: Any) -> str:
 def _check_whole(name: str, value: Any, least: int) -> None:
     if not isinstance(value, int) or isinstance(value, bool) or value < least:
         raise ConfigError(f"policy.{name} is {value!r}; it must be a whole number of at least {least}")
+    if value > _LARGEST:
+        raise ConfigError(f"policy.{name} is {value!r}; it must be at most {_LARGEST:_}")
 
 
 def _check_task_types(policy: Any) -> None:
@@ -153,4 +157,4 @@ def _check_discounts(discounts: Mapping[str, float]) -> None:
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+    return isinstance(value, float) or (isinstance(value, int) and not isinstance(value, bool) and abs(value) <= _LARGEST)

@@ -39,9 +39,6 @@ def main() -> None:
 
 def answer(request: dict[str, Any], sink: IO[bytes]) -> None:
     """Run the query of a request and write the reply."""
-    watch = threading.Timer(request["timeout_seconds"] + GRACE_SECONDS, os._exit, (1,))
-    watch.daemon = True
-    watch.start()
     bounds.limit_this_process()
     try:
         head, table = _run(request)
@@ -75,6 +72,9 @@ def _run(request: dict[str, Any]) -> tuple[dict[str, Any], Any]:
     settings = {**bounds.settings(), "arrow_large_buffer_size": "true"}
     with Querying(Path(request["db"]), timeout_seconds=request["timeout_seconds"], settings=settings) as querying:
         began = time.monotonic()
+        watch = threading.Timer(request["timeout_seconds"] + GRACE_SECONDS, os._exit, (1,))
+        watch.daemon = True
+        watch.start()
         statement = querying.run_all_but_last(request["text"])
         found = querying.arrow(
             statement, limit=request["limit_rows"] + 1, longest_chars=longest + 1, rows_per_batch=_ROWS_PER_BATCH

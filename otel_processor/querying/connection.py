@@ -80,6 +80,7 @@ class Querying:
         Raises:
             QueryError: there is no statement, or one of them is wrong or refused.
         """
+        _check_characters(text)
         statements = self._do(lambda: self._connection.extract_statements(text))
         if not statements:
             raise QueryError("there is no SQL in the query")
@@ -183,6 +184,16 @@ class Querying:
                 return
             left = None if left is None else left - len(batch)
             yield batch
+
+
+def _check_characters(text: str) -> None:
+    """Refuse what DuckDB reads in part only, or not at all."""
+    if "\0" in text:
+        raise QueryError("the query holds a NUL character; write chr(0) for it")
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise QueryError("the query holds half of a character (a lone surrogate)") from error
 
 
 def unique_names(names: Sequence[str]) -> list[str]:

@@ -124,10 +124,6 @@ class UserQuery:
             return self._process
 
     def _request(self) -> bytes:
-        try:
-            self._text.encode()
-        except UnicodeEncodeError as error:
-            raise QueryError("the query holds half of a character (a lone surrogate)") from error
         return json.dumps(
             {
                 "db": str(self._db),

@@ -53,6 +53,15 @@ def test_its_range_is_what_the_policy_takes(field: PolicyField) -> None:
             policy_with({field.name: None}, base)
 
 
+@pytest.mark.parametrize(
+    "field", [field for field in OFFERED.values() if field.kind in {"whole", "number"}], ids=lambda f: f.name
+)
+def test_what_no_file_can_hold_is_refused(field: PolicyField) -> None:
+    """A policy is hashed and stored with every run."""
+    with pytest.raises(ConfigError, match=field.name):
+        policy_with({field.name: 10**30})
+
+
 @pytest.mark.parametrize("field", [field for field in OFFERED.values() if field.choices], ids=lambda f: f.name)
 def test_its_choices_are_what_the_policy_takes(field: PolicyField) -> None:
     for choice in field.choices:
