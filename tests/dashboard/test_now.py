@@ -76,6 +76,7 @@ def test_a_healthy_run_raises_no_alert_and_nothing_runs(db: Path) -> None:
     seed.seed_healthy(db)
     page = now()
     assert metrics(page)["Open alerts"] == ("0", "nobody loops")
+    assert metrics(page)["Spent per minute"] == ("-", "nothing runs")
     assert "No open alerts: nobody goes in circles." in good_words(page)
     assert "Nothing is running. The last run was seen 5 min ago." in good_words(page)
     assert not page.dataframe

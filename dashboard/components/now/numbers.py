@@ -54,7 +54,7 @@ def _spending(frame: pd.DataFrame) -> None:
     cost = NOTHING if frame.empty else dollars(frame["all_cost_per_minute"].iloc[0])
     tokens = NOTHING if frame.empty else count(frame["all_tokens_per_minute"].iloc[0])
     if tokens == NOTHING:
-        _number("spending", NOTHING, t("now.nothing_spent"))
+        _number("spending", NOTHING, t("now.nothing_spent" if frame.empty else "now.no_usage"))
     elif cost == NOTHING:
         _number("spending_tokens", tokens, t("now.no_price"))
     else:
