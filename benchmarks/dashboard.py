@@ -41,6 +41,11 @@ class Case:
     what: str
     address: Mapping[str, str | list[str]]
     seconds: list[float] = field(default_factory=list)
+    cpu_seconds: list[float] = field(default_factory=list)
+    """Of all threads: may be more than the time that passed, and says more on a machine that does other things too."""
+    reading_seconds: list[float] = field(default_factory=list)
+    """Of the time that passed, what went by until questions to the database were answered."""
+    questions: int = 0
     raised: str | None = None
 
 
@@ -50,6 +55,8 @@ class Questions:
     def __init__(self) -> None:
         self.seconds: dict[str, list[float]] = defaultdict(list)
         self.counts = False
+        self.asked = 0
+        self.read_seconds = 0.0
 
     def watch(self, module: Any) -> None:
         """Time the reads of the dashboard's one module that reads."""
@@ -60,8 +67,11 @@ class Questions:
             try:
                 return read(path, name, *more)
             finally:
+                took = time.perf_counter() - begun
+                self.asked += 1
+                self.read_seconds += took
                 if self.counts:
-                    self.seconds[name].append(time.perf_counter() - begun)
+                    self.seconds[name].append(took)
 
         module._read = timed
 
@@ -101,7 +111,8 @@ def measure(case: Case, app: Path, rounds: int, forget: Callable[[], None], ques
     for number in range(rounds + 1):
         questions.counts = number > 0
         forget()
-        begun = time.perf_counter()
+        asked, read = questions.asked, questions.read_seconds
+        begun, begun_cpu = time.perf_counter(), time.process_time()
         try:
             page.run()
         except Exception as error:  # noqa: BLE001 - whatever a page does, the others are measured
@@ -109,6 +120,9 @@ def measure(case: Case, app: Path, rounds: int, forget: Callable[[], None], ques
             return
         if number:
             case.seconds.append(time.perf_counter() - begun)
+            case.cpu_seconds.append(time.process_time() - begun_cpu)
+            case.reading_seconds.append(questions.read_seconds - read)
+            case.questions = questions.asked - asked
     if page.exception:
         case.raised = str(page.exception[0].value).splitlines()[0]
 
@@ -128,15 +142,17 @@ def describe(db: Path) -> None:
 
 def report(measured: Sequence[Case], questions: Questions) -> bool:
     """Print the figures; return whether every page was in time and raised nothing."""
-    print(f"\n{'page':10} {'opened with':22} {'median s':>9} {'worst s':>9}")
+    print(f"\n{'page':10} {'opened with':22} {'median s':>10}{'reading s':>10}{'CPU s':>10}{'worst s':>10}{'questions':>11}")
     fine = True
     for case in measured:
         late = bool(case.seconds) and statistics.median(case.seconds) > BUDGET_SECONDS
         fine = fine and not late and case.raised is None
-        figures = f"{statistics.median(case.seconds):9.2f} {max(case.seconds):9.2f}" if case.seconds else f"{'':19}"
+        times = (case.seconds, case.reading_seconds, case.cpu_seconds)
+        figures = "".join(f"{statistics.median(each):10.2f}" for each in times) if case.seconds else ""
+        worst = f"{max(case.seconds):10.2f}{case.questions:11}" if case.seconds else ""
         note = "  over a second" if late else ""
         note += f"  raises {case.raised[:120]}" if case.raised else ""
-        print(f"{case.page:10} {case.what:22} {figures}{note}")
+        print(f"{case.page:10} {case.what:22} {figures}{worst}{note}")
     print(f"\n{'query':28} {'median ms':>9} {'worst ms':>9} {'asked':>6}")
     for name, seconds in sorted(questions.seconds.items(), key=lambda told: -statistics.median(told[1])):
         print(f"{name:28} {statistics.median(seconds) * 1e3:9.0f} {max(seconds) * 1e3:9.0f} {len(seconds):6}")
