@@ -83,7 +83,8 @@ def _run(request: dict[str, Any]) -> tuple[dict[str, Any], Any]:
         for batch in found.batches:
             if not kept.take(batch):
                 break
-    # The file is free from here on.
+    # The file is free from here on, and what is left to do is bounded.
+    watch.cancel()
     table = kept.table.rename_columns(unique_names(kept.table.column_names))
     head = {
         "types": found.types,

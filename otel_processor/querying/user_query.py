@@ -138,16 +138,21 @@ class UserQuery:
     def _result(self, reply: bytes) -> QueryResult:
         end = reply.find(b"\n")
         if end < 0:
-            raise QueryStoppedError(
-                f"the query was stopped: it took longer than {self._bounds.timeout_seconds:g} s or more memory than it may use"
-            )
+            raise self._ended()
         head: dict[str, Any] = json.loads(reply[:end])
         if "error" in head:
             raise _KINDS[head["kind"]](head["error"])
         import pyarrow as pa
 
-        table = pa.ipc.open_stream(pa.py_buffer(memoryview(reply)[end + 1 :])).read_all()
+        try:
+            table = pa.ipc.open_stream(pa.py_buffer(memoryview(reply)[end + 1 :])).read_all()
+        except (pa.ArrowInvalid, OSError) as error:
+            raise self._ended() from error
         return QueryResult(table, tuple(head["types"]), head["more"], head["cells_cut"], head["took_seconds"])
+
+    def _ended(self) -> QueryStoppedError:
+        most = f"{self._bounds.timeout_seconds:g} s"
+        return QueryStoppedError(f"the query was stopped: it took longer than {most} or more memory than it may use")
 
 
 def _python_path() -> str:
