@@ -17,11 +17,16 @@ if asked := st.query_params.get("lang"):
 elif chosen := language.chosen():
     st.query_params["lang"] = chosen
 
+first, *others = PAGES
+
 # They lie in `views`: a folder called `pages` is served by Streamlit itself, without this frame, when a run's link is the
 # first thing that is opened.
 st.navigation(
     [
-        *(st.Page(f"views/{name}.py", title=t(f"page.{name}"), url_path=name, default=name == PAGES[0]) for name in PAGES),
+        # Streamlit serves the first page without a name; under its name it is a second page, for whoever writes that.
+        st.Page(f"views/{first}.py", title=t(f"page.{first}"), url_path="start", default=True),
+        st.Page(f"views/{first}.py", title=t(f"page.{first}"), url_path=first, visibility="hidden"),
+        *(st.Page(f"views/{name}.py", title=t(f"page.{name}"), url_path=name) for name in others),
         st.Page("views/run.py", title=t("page.run"), url_path="run", visibility="hidden"),
     ],
     position="top",

@@ -16,6 +16,7 @@ _FLAGS = {
     "browser.gatherUsageStats": "false",
     "client.toolbarMode": "viewer",
     "client.showErrorDetails": "type",
+    "client.showErrorLinks": "false",
 }
 
 

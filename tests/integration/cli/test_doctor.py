@@ -12,6 +12,7 @@ import pytest
 from otel_processor.cli import cli
 from otel_processor.store import spool, status
 from otel_processor.store.database import Database
+from otel_processor.store.totals import recount_all
 from tests.integration.cli.conftest import held
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ def fill(path: Path, *statements: str) -> None:
     with Database(path).write(timeout_seconds=5) as connection:
         for statement in statements:
             connection.execute(statement)
+        recount_all(connection)
 
 
 def examine(runner: CliRunner, db: Path) -> tuple[int, dict[str, list[dict[str, Any]]]]:
