@@ -40,4 +40,4 @@ def _with_share(part: object, whole: object, written: Callable[[object], str] = 
 
 def _number(name: str, value: str, more: str = "") -> None:
     # As wide as two beside each other on a phone.
-    st.metric(t(f"headline.{name}"), value, help=t(f"headline.{name}_help") + more, border=True, width=164)
+    st.metric(t(f"headline.{name}"), value, help=t(f"headline.{name}_help") + more, border=True, width=172)
