@@ -15,7 +15,7 @@ from otel_processor.alerts.metrics import alert_metrics
 from otel_processor.bug_reports import report_bug
 from otel_processor.delivery.claiming import Claim, Look, look
 from otel_processor.delivery.in_hand import AlertsInHand, stored_ids
-from otel_processor.delivery.noting import Result, note
+from otel_processor.delivery.noting import Result, note, sent_rows
 from otel_processor.errors import StoreError
 from otel_processor.recording.ordering import note_sent_unclaimed
 from otel_processor.recording.spooling import spooled_sent
@@ -30,13 +30,16 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger("otel_processor.delivery")
 
-_WRITE_SECONDS = 3.0
+_WRITE_SECONDS = 1.0
+"""So long a look waits for the file: spans of this process want it as well."""
+_LAST_WRITE_SECONDS = 0.2
 _SHUT_OUT_SECONDS = 2.0
 """Between two looks when the database cannot be reached."""
 
 _OFTEN_SECONDS, _SELDOM_SECONDS = 5.0, 60.0
 """While an alert is open that somebody else may end: looked after so often first, then less and less."""
 
+_CLOSING_PAUSE_SECONDS = 0.1
 _WARNING_SECONDS = 60.0
 
 _SENDING_NS = 15_000_000_000
@@ -80,6 +83,7 @@ class Dispatcher:
         self._thread: threading.Thread | None = None
         self._poked = False
         self._closing = False
+        self._closing_at = 0.0
         self._in_hand = AlertsInHand(self._plan, self._settings)
         self._results: list[Result] = []
         self._unwritten: list[Columns] = []
@@ -103,6 +107,7 @@ class Dispatcher:
         """Send what is due, for so long at most, and end the thread."""
         with self._changed:
             self._closing = True
+            self._closing_at = time.monotonic() + 0.8 * timeout_seconds
             self._changed.notify_all()
             thread = self._thread
         if thread is not None:
@@ -129,11 +134,24 @@ class Dispatcher:
             except Exception:  # noqa: BLE001 - our own bug stays here
                 report_bug("delivery")
                 wait = _SELDOM_SECONDS
-            if closing and (wait is None or wait > 0):
+            if closing and self._is_done(wait):
                 return
+            if closing:
+                time.sleep(min(wait or 0.0, _CLOSING_PAUSE_SECONDS))
+                continue
             with self._changed:
                 if not self._poked and self._closing is closing:
                     self._changed.wait(wait)
+
+    def _is_done(self, wait: float | None) -> bool:
+        """Return whether nothing is left to do before the end, or no time; what was sent is never left unsaid."""
+        in_time = time.monotonic() < self._closing_at
+        if in_time and (wait == 0.0 or self._results):
+            return False
+        rows = sent_rows(self._results)
+        if rows["sink"]:
+            self._keep(rows)
+        return True
 
     def look_once(self) -> float | None:
         """Note what was sent, claim what is due and send it; return seconds until the next look, None: until poked."""
@@ -157,7 +175,8 @@ class Dispatcher:
 
     def _look(self, now: int) -> Look:
         sender = self._recorder.writer_id
-        with self._recorder.database.write(timeout_seconds=_WRITE_SECONDS) as connection:
+        timeout = _LAST_WRITE_SECONDS if self._closing else _WRITE_SECONDS
+        with self._recorder.database.write(timeout_seconds=timeout) as connection:
             results, unwritten = list(self._results), list(self._unwritten)
             note(connection, results, sender)
             for rows in unwritten:
@@ -189,8 +208,11 @@ class Dispatcher:
         rows = self._in_hand.send(
             self._sinks, now, lambda sink, outcome: self._tell(sink, "sent" if outcome.sent else "failed", outcome)
         )
-        if not rows["sink"]:
-            return
+        if rows["sink"]:
+            self._keep(rows)
+
+    def _keep(self, rows: Columns) -> None:
+        """Put what was sent where the next writer finds it."""
         try:
             spool.save(self._recorder.path, spooled_sent(rows))
         except OSError:

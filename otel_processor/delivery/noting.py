@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from otel_processor.alerts.notice import Kind
 from otel_processor.delivery.pace import MOST_ATTEMPTS, pause_seconds
-from otel_processor.store.columns import encodable
+from otel_processor.recording.ordering import append
+from otel_processor.store.columns import DELIVERIES, encodable
 from otel_processor.store.scripts import delivery_statement
 
 if TYPE_CHECKING:
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
     from otel_processor.alerts.sink import Outcome
     from otel_processor.delivery.claiming import Claim
+    from otel_processor.store.columns import Columns
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +43,31 @@ class Result:
         if self.outcome.sent:
             return "sent"
         return "gave_up" if self.claim.attempts >= MOST_ATTEMPTS else "failed"
+
+
+def sent_rows(results: list[Result]) -> Columns:
+    """Return rows of the messages that were sent, for the spool: the database cannot be reached, and the process ends."""
+    columns = DELIVERIES.empty()
+    for result in results:
+        notice = result.claim.notice
+        if result.outcome is not None and result.outcome.sent:
+            append(
+                columns,
+                delivery_id=notice.notice_id,
+                sink=result.claim.sink,
+                kind=str(notice.kind),
+                alert_id=notice.alert_id,
+                run_id=notice.run_id,
+                pattern=notice.pattern,
+                state="sent",
+                attempts=result.claim.attempts,
+                created_ns=notice.at_ns,
+                due_ns=notice.at_ns,
+                tried_ns=result.at_ns,
+                sent_ns=result.at_ns,
+                awaits_end=notice.kind is Kind.ALERT and notice.resolved_ns is None,
+            )
+    return columns
 
 
 def note(connection: duckdb.DuckDBPyConnection, results: list[Result], sender: str) -> None:

@@ -40,6 +40,9 @@ def close_idle(
         idle = _without_arrivals(connection, idle)
     if idle:
         _close(connection, {run_id: reason for run_id, (reason, _) in idle.items()})
+    # A stand-alone guard that died cannot say any more that its alerts are over.
+    before_us = _before(now_ns, policies.idle_seconds()[None])
+    connection.execute(recording_statement("end_lonely_alerts"), {"before_us": before_us})
     return len(idle)
 
 

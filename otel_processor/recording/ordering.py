@@ -102,12 +102,14 @@ def note_sent_unclaimed(connection: duckdb.DuckDBPyConnection, sent: Columns) ->
     missing = DELIVERIES.empty()
     for values in zip(*(sent[name] for name in DELIVERIES.given), strict=True):
         row = dict(zip(DELIVERIES.given, values, strict=True))
-        names = ("sink", "alert_id", "run_id", "pattern")
+        names = ("delivery_id", "sink", "kind", "alert_id", "run_id", "pattern", "awaits_end")
         asked = {name: encodable(row[name]) for name in names} | {"at_us": row["sent_ns"] // 1_000}
         found = connection.execute(delivery_statement("sent_unclaimed"), asked).fetchall()
         known = connection.execute(
             "select 1 from deliveries where delivery_id = $delivery_id", {"delivery_id": row["delivery_id"]}
         ).fetchall()
+        if row["kind"] == "summary":
+            connection.execute(delivery_statement("note_summed"), {"summary_id": row["delivery_id"]})
         if not found and not known:
             append(missing, **row)
     DELIVERIES.insert(connection, missing)

@@ -50,7 +50,7 @@ def test_an_alert_is_sent_once_with_what_its_run_spent(db: Path, clock: Clock, r
     body = receiver.messages[0].json
     assert body["alert"]["pattern"] == "hard_loop"
     assert body["run"] == {"id": "b" * 32, "url": f"https://dash.example/base/run?run={'b' * 32}"}
-    assert body["spent"] == {"steps": 4}
+    assert body["spent"] == {"steps": 5}
     assert {state for _, _, _, state, _ in states(db)} == {"sent"}
     ids = [message.json["id"] for message in receiver.messages]
     assert ids == [message.headers["X-Otel-Processor-Delivery"] for message in receiver.messages]
@@ -234,6 +234,7 @@ def test_an_alert_that_is_over_before_it_is_sent_says_so_and_no_more(db: Path, c
 def test_what_is_too_much_for_a_minute_comes_as_one_summary(db: Path, clock: Clock, receiver: AlertReceiver) -> None:
     one = sender(db, clock, receiver.url, per_minute=3, dashboard_url="http://dash.example")
     for number in range(12):
+        clock.forward(0.001)
         one.tell(alert(f"run-{number % 6}", list(Pattern)[number // 6], number=number, at=START + number))
     one.look()
     assert receiver.kinds == ["alert"] * 3
@@ -330,6 +331,22 @@ def test_a_spool_of_an_older_version_is_up_to_who_takes_it_along(db: Path, clock
     assert set(receiver.kinds) == {"alert"}
 
 
+def test_the_alert_of_a_guard_that_died_does_not_stay_open(db: Path, clock: Clock, receiver: AlertReceiver) -> None:
+    """Nothing of its run is stored, so that nothing else says that it is over."""
+    one = sender(db, clock, receiver.url)
+    one.tell(alert())
+    assert one.recorder.record([tool_record("search", {"q": 1}, "hit", trace="e" * 32, at=START)], timeout_seconds=5)
+    one.look()
+    clock.forward(1_700)
+    assert one.recorder.close_idle(timeout_seconds=5)
+    assert value(db, "select count(*) from alerts where resolved_at is null") == 1
+    clock.forward(200)
+    assert one.recorder.close_idle(timeout_seconds=5)
+    one.look()
+    assert value(db, "select count(*) from alerts where resolved_at is null") == 0
+    assert receiver.kinds == ["alert", "recovery"]
+
+
 def test_a_database_out_of_reach_for_long_keeps_no_alert_from_its_reader(db: Path, clock: Clock, receiver: AlertReceiver) -> None:
     one = sender(db, clock, receiver.url)
     told = alert()
@@ -344,7 +361,7 @@ def test_a_database_out_of_reach_for_long_keeps_no_alert_from_its_reader(db: Pat
         clock.forward(31)
         assert one.dispatcher.look_once()
     # Whoever writes next finds that it was sent; its end is told as usual.
-    assert Recorder(db).fold_spool(timeout_seconds=5)
+    assert Recorder(db, clock=clock).fold_spool(timeout_seconds=5)
     one.look()
     assert states(db) == [("alert", "run-1", "hard_loop", "sent", 1)]
     end_alerts(db, clock.now_ns)

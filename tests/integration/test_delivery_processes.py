@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from otel_processor import AlertSettings, DuckDBSpanExporter, LoopGuard, LoopSpanProcessor, instrument
+from otel_processor import AlertSettings, DuckDBSpanExporter, LoopGuard, instrument
 from otel_processor.delivery.claiming import LEASE_NS
 from otel_processor.errors import ConfigError
 from tests.integration import processes
@@ -267,10 +267,30 @@ def test_settings_that_cannot_be_used_are_refused_at_once(
 
 
 def test_without_sinks_nothing_is_ordered_and_no_thread_begins(provider: TracerProvider, db: Path) -> None:
-    provider.add_span_processor(LoopSpanProcessor())
+    before = set(threading.enumerate())
     installed = instrument(db, tracer_provider=provider)
     loop(provider.get_tracer("agent"), 4)
     assert installed.force_flush()
     assert value(db, "select count(*) from deliveries") == 0
-    assert "otel-processor-delivery" not in {thread.name for thread in threading.enumerate()}
+    assert "otel-processor-delivery" not in {thread.name for thread in set(threading.enumerate()) - before}
     installed.shutdown()
+
+
+def test_a_process_that_ends_while_the_file_is_held_says_what_it_sent(db: Path, receiver: AlertReceiver) -> None:
+    """It leaves word in the spool: nobody sends again what it sent and could not note any more."""
+    clock = Clock()
+    one = sender(db, clock, receiver.url)
+    one.tell(alert())
+    receiver.hangs = threading.Event()
+    one.dispatcher.poke()
+    eventually(lambda: receiver.messages, seconds=20, what="a message on its way")
+    with processes.held(db):
+        receiver.hangs.set()
+        one.dispatcher.close(2)
+    assert value(db, "select state from deliveries") == "sending"
+    clock.forward(LEASE_NS / SECOND + 1)
+    heir = sender(db, clock, receiver.url)
+    assert heir.recorder.fold_spool(timeout_seconds=5)
+    heir.look()
+    assert states(db) == [("alert", "run-1", "hard_loop", "sent", 1)]
+    assert receiver.kinds == ["alert"]

@@ -10,5 +10,7 @@ where sink in (select unnest(from_json($sinks::JSON, '["VARCHAR"]')))
         )
         or (state = 'sending' and lease_until <= make_timestamptz($now_us))
     )
-order by kind = 'summary' desc, attempts > 0, case when attempts = 0 then created_at end, random()
+order by
+    kind = 'summary' desc, attempts > 0,
+    case when attempts = 0 then created_at end, case when attempts = 0 then rowid end, random()
 limit $at_most;
