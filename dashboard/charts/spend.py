@@ -84,7 +84,7 @@ def bars(frame: pd.DataFrame, measure: Measure, kind: Kind) -> go.Figure:
 
 
 def by_model(frame: pd.DataFrame, measure: Measure, told_apart: int = NAMES_TOLD_APART) -> pd.DataFrame:
-    """Return rows of `spend_models` as `bars` takes them: the models that come first by the measure, and one row for all others.
+    """Return rows of `spend_calls` about models as `bars` takes them: the models that come first by the measure, and one row for all others.
 
     What was wasted is kept per run and not per model: it is not known here.
     """

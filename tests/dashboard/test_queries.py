@@ -164,17 +164,13 @@ QUERIES: dict[str, tuple[Row, str]] = {
         EVERYTHING | {"tool": "search", "limit": 10},
         "task agent calls runs failed_calls known_calls flat_calls",
     ),
-    "spend_models": (
-        EVERYTHING | {"top": 200},
+    "spend_calls": (
+        EVERYTHING | {"top": 200, "top_stacked": 6, "measure": "tokens", "zone": "Europe/Madrid"},
         (
-            "place is_rest models provider model is_root calls input_tokens output_tokens tokens cache_read_tokens "
+            "kind place is_rest models provider model is_root calls input_tokens output_tokens tokens cache_read_tokens "
             "cache_input_tokens calls_without_cache cost calls_without_usage unpriced_calls unpriced_tokens span_calls span_cost "
-            "override_calls override_cost list_calls list_cost"
+            "override_calls override_cost list_calls list_cost unit stretch"
         ),
-    ),
-    "spend_over_time": (
-        EVERYTHING | {"top": 6, "measure": "tokens", "zone": "Europe/Madrid"},
-        "unit stretch place is_rest model is_root tokens cost",
     ),
     "spend_groups": (
         EVERYTHING | {"top": 15, "measure": "cost"},
@@ -288,8 +284,7 @@ def test_its_first_line_says_what_it_returns_and_it_is_bounded(name: str) -> Non
         ("tool_errors", lambda: tools.errors(Filters(), "fetch")),
         ("tool_slowest", lambda: tools.slowest(Filters(), "search")),
         ("tool_callers", lambda: tools.callers(Filters(), "search")),
-        ("spend_models", lambda: spend.models(Filters())),
-        ("spend_over_time", lambda: spend.over_time(Filters(), "tokens")),
+        ("spend_calls", lambda: spend.calls(Filters(), "cost")),
         ("spend_groups", lambda: spend.groups(Filters(models=("gpt-5-mini",)), "cost")),
         ("spend_runs", lambda: spend.runs(Filters(), "tokens")),
     ],

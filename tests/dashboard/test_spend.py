@@ -56,7 +56,7 @@ def name_of(value: Any) -> str | None:
 
 
 def models(filters: Filters = EVERYTHING) -> dict[str | None, dict[Hashable, Any]]:
-    answer = questions.models(filters)
+    answer = questions.models(filters, "cost")
     assert answer.problem == ""
     return {name_of(row["model"]): row for row in answer.frame.to_dict("records")}
 
@@ -107,7 +107,7 @@ def test_a_total_that_only_the_root_tells_counts_once_and_by_no_model(db: Path) 
     with Database(db).write(timeout_seconds=10) as connection:
         # Its model calls tell their tokens, and not what they cost.
         seed.add_run(connection, seed.HEALTHY, [seed.model(1, 1000)], **of_root)
-    rows = questions.models(EVERYTHING).frame.to_dict("records")
+    rows = questions.models(EVERYTHING, "cost").frame.to_dict("records")
     told = {name_of(row["model"]): (row["is_root"], row["calls"], row["tokens"], row["cost"]) for row in rows}
     assert told[None] == (True, 0, 100, 9.25)
     assert told["gpt-5-mini"][:3] == (False, 1, 1000)
@@ -178,8 +178,8 @@ def test_days_are_those_of_who_looks(db: Path) -> None:
     connection = open_read_only(db)
     try:
         choose_runs(connection, {})
-        asked = {"zone": "Asia/Kathmandu", "top": 6, "measure": "cost"}
-        stretches = connection.execute(query("spend_over_time"), asked).df()["stretch"]
+        asked = {"zone": "Asia/Kathmandu", "top": 9, "top_stacked": 6, "measure": "cost"}
+        stretches = connection.execute(query("spend_calls"), asked).df()["stretch"].dropna()
     finally:
         connection.close()
     # Kathmandu is five and three quarter hours ahead: it is the next day there.

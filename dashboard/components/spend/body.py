@@ -18,67 +18,69 @@ if TYPE_CHECKING:
 
 def show(filters: Filters) -> None:
     """Show what the chosen runs spent."""
-    models = questions.models(filters)
+    # By cost unless tokens are asked for, also where no cost turns out to be known: names come in the same order then.
+    asked = measure.asked()
+    models = questions.models(filters, asked)
     if not models.is_usable or models.frame.empty:
-        _wait(filters)
+        _wait(filters, asked)
         return
-    _numbers(filters)
+    _numbers(filters, asked)
     by = measure.show(has_cost=bool(models.frame["cost"].notna().any()))
     if filters.models:
         st.caption(t("spend.models_chosen"))
-    _over_time(filters, by)
-    _groups(filters, by)
+    _over_time(filters, asked, by)
+    _groups(filters, asked, by)
     _runs(filters, by)
-    _prices(filters)
+    _prices(filters, asked)
 
 
 @st.fragment(run_every=5)
-def _wait(filters: Filters) -> None:
-    if notice.drawable(questions.models(filters), "spend.nothing"):
+def _wait(filters: Filters, asked: Measure) -> None:
+    if notice.drawable(questions.models(filters, asked), "spend.nothing"):
         st.rerun()
 
 
 @st.fragment(run_every=7)
-def _numbers(filters: Filters) -> None:
-    # Totals are the same whichever the measure: the answer that the charts read by default serves them too.
-    groups, models = questions.groups(filters, "cost"), questions.models(filters)
+def _numbers(filters: Filters, asked: Measure) -> None:
+    groups, models = questions.groups(filters, asked), questions.models(filters, asked)
     notice.show(models)
     if groups.is_usable and models.is_usable:
         headline.show(groups.frame, models.frame)
 
 
 @st.fragment(run_every=19)
-def _over_time(filters: Filters, by: Measure) -> None:
-    panels.over_time(filters, by)
+def _over_time(filters: Filters, asked: Measure, by: Measure) -> None:
+    panels.over_time(questions.over_time(filters, asked), by)
 
 
 @st.fragment(run_every=17)
-def _groups(filters: Filters, by: Measure) -> None:
+def _groups(filters: Filters, asked: Measure, by: Measure) -> None:
+    groups = questions.groups(filters, asked)
     left, right = st.columns(2, gap="large")
     with left:
-        panels.by_model(filters, by)
+        panels.by_model(questions.models(filters, asked), by)
     with right:
-        panels.by_group(filters, by, "task")
+        panels.by_group(groups, by, "task")
     left, right = st.columns(2, gap="large")
     with left:
-        panels.by_group(filters, by, "agent")
+        panels.by_group(groups, by, "agent")
     with right:
-        panels.by_group(filters, by, "service")
+        panels.by_group(groups, by, "service")
     st.page_link("views/overview.py", label=t("spend.see_overview"), icon=":material/arrow_forward:")
 
 
 @st.fragment(run_every=13)
 def _runs(filters: Filters, by: Measure) -> None:
-    st.subheader(t("spend.runs"))
-    st.caption(t(f"spend.runs_about_{by}"))
+    st.subheader(t(f"spend.runs_{by}"))
+    st.caption(t(f"spend.runs_{by}_about"))
     answer = questions.runs(filters, by)
     if notice.drawable(answer, f"spend.no_{by}"):
         run_table.show(answer.frame)
 
 
 @st.fragment(run_every=23)
-def _prices(filters: Filters) -> None:
-    models = questions.models(filters)
+def _prices(filters: Filters, asked: Measure) -> None:
+    models = questions.models(filters, asked)
     if not models.is_usable or models.frame.empty:
         return
     left, right = st.columns(2, gap="large")

@@ -19,7 +19,7 @@ def show(groups: pd.DataFrame, models: pd.DataFrame) -> None:
 
     Args:
         groups: rows of `spend_groups`.
-        models: rows of `spend_models`.
+        models: rows of `spend_calls` about models.
     """
     row = groups[groups["kind"] == "everything"].iloc[0]
     cached, of_input = (models[name].sum(min_count=1) for name in ("cache_read_tokens", "cache_input_tokens"))

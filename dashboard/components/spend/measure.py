@@ -14,11 +14,14 @@ if TYPE_CHECKING:
 _NAME = "by"
 
 
+def asked() -> Measure:
+    """Return what the address asks for; cost where it asks for nothing."""
+    return "tokens" if st.query_params.get(_NAME) == "tokens" else "cost"
+
+
 def show(*, has_cost: bool) -> Measure:
     """Let the reader choose; return the choice, by default cost, and tokens where no cost is known at all."""
-    default: Measure = "cost" if has_cost else "tokens"
-    asked = st.query_params.get(_NAME)
-    now: Measure = "cost" if asked == "cost" else "tokens" if asked == "tokens" else default
+    now: Measure = asked() if has_cost or st.query_params.get(_NAME) == "cost" else "tokens"
     # A key of its own for each address: a link must not lose to what was chosen before it.
     chosen = st.segmented_control(
         t("spend.measure"),
@@ -27,7 +30,6 @@ def show(*, has_cost: bool) -> Measure:
         required=True,
         format_func=lambda name: t(f"spend.by_{name}"),
         key=f"by {now} {t('language.decimal')}",
-        help=None if has_cost else t("spend.no_cost"),
     )
     if chosen and chosen != now:
         st.query_params[_NAME] = chosen

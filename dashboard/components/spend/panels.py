@@ -19,12 +19,11 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
     from dashboard.charts.spend import Kind, Measure
-    from dashboard.filters import Filters
+    from dashboard.data import Answer
 
 
-def over_time(filters: Filters, by: Measure) -> None:
+def over_time(answer: Answer, by: Measure) -> None:
     """When it was spent, and on which models."""
-    answer = questions.over_time(filters, by)
     unit = answer.frame["unit"].iloc[0] if len(answer.frame) else "day"
     st.subheader(t(f"spend.over_time_{by}_{unit}"))
     st.caption(t(f"spend.over_time_{by}_about", n=questions.MODELS_TOLD_APART))
@@ -32,20 +31,18 @@ def over_time(filters: Filters, by: Measure) -> None:
         _draw(answer.frame, by, "over time", lambda frame: charts.over_time(frame, by))
 
 
-def by_model(filters: Filters, by: Measure) -> None:
+def by_model(answer: Answer, by: Measure) -> None:
     """On which models it was spent."""
     st.subheader(t(f"spend.{by}_by_model"))
     st.caption(t("spend.by_model_about"))
-    answer = questions.models(filters)
     if notice.drawable(answer):
         _draw(charts.by_model(answer.frame, by), by, "model", lambda frame: charts.bars(frame, by, "model"))
 
 
-def by_group(filters: Filters, by: Measure, kind: Kind) -> None:
+def by_group(answer: Answer, by: Measure, kind: Kind) -> None:
     """For which tasks, agents or services it was spent."""
     st.subheader(t(f"spend.{by}_by_{kind}"))
     st.caption(t(f"spend.by_{kind}_about"))
-    answer = questions.groups(filters, by)
     if notice.drawable(answer):
         _draw(answer.frame[answer.frame["kind"] == kind], by, kind, lambda frame: charts.bars(frame, by, kind))
 

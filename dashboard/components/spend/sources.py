@@ -17,7 +17,7 @@ _SOURCES = ("span", "override", "list")
 
 
 def show(models: pd.DataFrame) -> None:
-    """Show where the costs in rows of `spend_models` come from."""
+    """Show where the costs in rows of `spend_calls` about models come from."""
     st.subheader(t("spend.sources"))
     st.caption(t("spend.sources_about"))
     rows = list(_rows(models))

@@ -17,7 +17,7 @@ _SHOWN = 50
 
 
 def show(models: pd.DataFrame) -> None:
-    """Show the rows of `spend_models` that have calls without a cost."""
+    """Show the rows of `spend_calls` about models that have calls without a cost."""
     st.subheader(t("spend.without_price"))
     st.caption(t("spend.without_price_about"))
     without = models[models["unpriced_calls"] > 0].sort_values(["is_rest", "unpriced_tokens"], ascending=[True, False])
