@@ -1,0 +1,64 @@
+"""The body of the page of SQL: the editor with the schema beside it, what runs it, and what came of it."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from dashboard.components import notice
+from dashboard.components.sql import address, controls, editor, result, schema
+from dashboard.components.sql.desk import Desk, of_this_session
+from dashboard.data import State
+from dashboard.questions import sql as questions
+
+_POLL_SECONDS = 0.5
+
+_STYLE = """<style>
+.st-key-sql_editor textarea { font-family: "Source Code Pro", ui-monospace, monospace; font-size: 0.875rem; tab-size: 4; }
+@media (max-width: 640px) { .st-key-sql_schema { max-height: 13rem; } }
+</style>"""
+
+
+def show() -> None:
+    """Show the page; where there is no database, say so and wait for one."""
+    if questions.schema().state in {State.MISSING, State.UNREADABLE}:
+        _wait()
+        return
+    desk = of_this_session()
+    linked = address.text_of_link(desk)
+    if linked is not None:
+        editor.fill(linked)
+    st.html(_STYLE)
+    _write(desk)
+    _controls(desk)
+    if desk.attempt is not None:
+        result.show(desk.attempt)
+
+
+@st.fragment(run_every=2)
+def _wait() -> None:
+    answer = questions.schema()
+    if answer.state not in {State.MISSING, State.UNREADABLE}:
+        st.rerun()
+    notice.show(answer)
+
+
+@st.fragment
+def _write(desk: Desk) -> None:
+    left, right = st.columns([5, 2], gap="medium")
+    with left, st.container(key="sql_editor"):
+        editor.show(desk)
+    with right:
+        schema.show(questions.schema(), desk)
+
+
+def _controls(desk: Desk) -> None:
+    was_running = desk.is_running
+
+    # The page asks only while there is something to wait for.
+    @st.fragment(run_every=_POLL_SECONDS if was_running else None)
+    def polled() -> None:
+        controls.show(desk)
+        if desk.is_running is not was_running:
+            st.rerun()
+
+    polled()
