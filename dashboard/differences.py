@@ -26,8 +26,9 @@ _KEPT_BESIDE_FOLD = 120
 Kind: TypeAlias = Literal["same", "changed", "folded"]
 Step: TypeAlias = tuple[bool, str, str]
 
-# A time, an id or an address is one word: what changed in it is read as a whole.
-_WORD = re.compile(r"\s+|[^\s,;(){}\[\]\"'<>=]+|.", re.DOTALL)
+# A time, an id or an address is one word: what changed in it is read as a whole. A stop behind a word is none of it.
+_LETTER = r"[^\s,;(){}\[\]\"'<>=.:!?]"
+_WORD = re.compile(rf"\s+|{_LETTER}+(?:[.:!?]+{_LETTER}+)*|.", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +59,7 @@ class Difference:
 
 
 @dataclass(slots=True)
-class _Work:
+class Work:
     """What may still be spent on two texts."""
 
     left: int = MOST_WORK
@@ -100,7 +101,7 @@ def folded(pieces: Sequence[Piece]) -> list[Piece]:
 
 
 def _by_lines(old: str, new: str) -> Iterator[Step]:
-    work = _Work()
+    work = Work()
     for same, gone, come in _steps(old.splitlines(keepends=True), new.splitlines(keepends=True), work):
         if same or not gone or not come:
             yield same, gone, come
@@ -108,7 +109,7 @@ def _by_lines(old: str, new: str) -> Iterator[Step]:
             yield from _steps(_WORD.findall(gone), _WORD.findall(come), work)
 
 
-def _steps(old: Sequence[str], new: Sequence[str], work: _Work) -> Iterator[Step]:
+def _steps(old: Sequence[str], new: Sequence[str], work: Work) -> Iterator[Step]:
     """Yield what both share and what differs, in turn."""
     start = _shared(old, new)
     end = _shared(old[start:][::-1], new[start:][::-1])
@@ -137,7 +138,7 @@ def _shared(old: Sequence[str], new: Sequence[str]) -> int:
     return min(len(old), len(new))
 
 
-def _runs(old: Sequence[str], new: Sequence[str], work: _Work) -> list[tuple[int, int, int]]:
+def _runs(old: Sequence[str], new: Sequence[str], work: Work) -> list[tuple[int, int, int]]:
     """The runs that both share, as (place in the old, place in the new, length), by the fewest edits (Myers).
 
     No run where that takes more edits or work than is allowed: they grow with their square, and nobody reads so many.

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     Row = Mapping[Hashable, Any]
 
 _LONGEST_CHANGE = 60
+_ALONE = -1
 
 
 def choose(candidates: pd.DataFrame, *, key: str) -> dict[Hashable, Any] | None:
@@ -34,13 +35,13 @@ def choose(candidates: pd.DataFrame, *, key: str) -> dict[Hashable, Any] | None:
         return None
     chosen = st.selectbox(
         t("run.compare"),
-        [None, *range(len(rows))],
+        [_ALONE, *range(len(rows))],
         index=_at_first(rows),
-        format_func=lambda place: t("run.compare_none") if place is None else _label(rows[place]),
+        format_func=lambda place: t("run.compare_none") if place == _ALONE else _label(rows[place]),
         key=key,
         width=420,
     )
-    return None if chosen is None else rows[chosen]
+    return None if chosen == _ALONE else rows[chosen]
 
 
 def show(run_id: str, row: Row, other: Row, *, key: str) -> None:

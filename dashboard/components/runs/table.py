@@ -29,11 +29,12 @@ def show(frame: pd.DataFrame, *, key: str) -> None:
         hide_index=True,
         key=key,
         on_select="rerun",
-        selection_mode="single-row",
+        selection_mode=["single-row", "single-cell"],
         column_config=_columns(),
         height=38 + 35 * min(len(frame), 50),
     )
-    rows = chosen.selection.rows
+    # The cell of the link leads there by itself.
+    rows = [*chosen.selection.rows, *(row for row, column in chosen.selection.cells if column != "run")]
     if rows and rows[0] < len(frame):
         st.switch_page("views/run.py", query_params={"run": str(frame["run_id"].iloc[rows[0]])})
 
