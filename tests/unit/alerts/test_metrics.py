@@ -24,16 +24,24 @@ class Measured:
         self.provider = MeterProvider([self.reader])
         self.metrics = AlertMetrics(self.provider.get_meter("t"), clock=lambda: self.now)
 
-    def read(self, name: str) -> list[tuple[float, Mapping[str, Any]]]:
-        """The values of an instrument with their attributes."""
+    def points(self) -> list[tuple[str, float, Mapping[str, Any]]]:
+        """All values, each with the name of its instrument and its attributes."""
         data = self.reader.get_metrics_data()
-        found: list[tuple[float, Mapping[str, Any]]] = []
+        found: list[tuple[str, float, Mapping[str, Any]]] = []
         for resource in data.resource_metrics if data is not None else ():
             for scope in resource.scope_metrics:
                 for metric in scope.metrics:
-                    if metric.name == name:
-                        found += [(point.value, dict(point.attributes or {})) for point in metric.data.data_points]  # type: ignore[union-attr]
+                    for point in metric.data.data_points:
+                        found.append((metric.name, point.value, dict(point.attributes or {})))  # type: ignore[union-attr]
         return found
+
+    def read(self, name: str) -> list[tuple[float, Mapping[str, Any]]]:
+        """The values of an instrument with their attributes."""
+        return [(value, attributes) for found, value, attributes in self.points() if found == name]
+
+    def names(self) -> set[str]:
+        """The instruments that have values, as Prometheus writes them."""
+        return {name.replace(".", "_") for name, _, _ in self.points()}
 
 
 def test_alerts_are_counted_by_pattern_severity_and_action() -> None:
