@@ -92,12 +92,20 @@ def folded(pieces: Sequence[Piece]) -> list[Piece]:
         if piece.kind != "same" or len(piece.text) < FOLDED_FROM:
             shown.append(piece)
             continue
+        head, tail = _ends(piece.text)
         shown += [
-            Piece("same", piece.text[:_KEPT_BESIDE_FOLD]),
-            Piece("folded", piece.text[_KEPT_BESIDE_FOLD:-_KEPT_BESIDE_FOLD]),
-            Piece("same", piece.text[-_KEPT_BESIDE_FOLD:]),
+            Piece("same", piece.text[:head]),
+            Piece("folded", piece.text[head:tail]),
+            Piece("same", piece.text[tail:]),
         ]
     return shown
+
+
+def _ends(text: str) -> tuple[int, int]:
+    """Where the part of a long text that is folded begins and ends: between words, if there are words."""
+    space = text.rfind(" ", _KEPT_BESIDE_FOLD // 2, _KEPT_BESIDE_FOLD)
+    next_space = text.find(" ", len(text) - _KEPT_BESIDE_FOLD, len(text) - _KEPT_BESIDE_FOLD // 2)
+    return space + 1 or _KEPT_BESIDE_FOLD, len(text) - _KEPT_BESIDE_FOLD if next_space < 0 else next_space
 
 
 def _by_lines(old: str, new: str) -> Iterator[Step]:

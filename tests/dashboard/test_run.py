@@ -412,7 +412,7 @@ def test_tokens_and_cost_so_far_are_drawn_and_what_they_leave_out_is_said(db: Pa
     assert traces["tokens"]["x"] == [1, 2, 3, 4]
     assert "by step 4: 3k tokens" in traces["tokens"]["hovertext"]
     seen = texts(page)
-    assert "by step 4 3k tokens and $0.03" in seen
+    assert "by step 4: 3k tokens and $0.03" in seen
     assert "1 model call without a known price not counted." in seen
     assert "1 model call reported no usage." in seen
 
