@@ -22,6 +22,9 @@ Kind: TypeAlias = Literal["model", "task", "agent", "service"]
 
 NAMES_TOLD_APART = 15
 
+REST_DRAWN = 1.4
+"""How many times as long as the longest bar of a name that of all others is drawn at most."""
+
 _COLORS: dict[str, str] = {"cost": theme.COST, "tokens": theme.TOKENS}
 
 
@@ -80,11 +83,25 @@ def bars(frame: pd.DataFrame, measure: Measure, kind: Kind) -> go.Figure:
     labels = [f"{_name(row, kind)}  <b>{_written(row[measure], measure)}</b>" for row in known.to_dict("records")]
     base.rows(figure, labels)
     figure.update_xaxes(title=t(f"chart.{measure}"), rangemode="tozero", nticks=5, **_ticks(measure))
+    _cut_the_rest(figure, known, sums)
     return base.finish(figure, height=base.height(len(known)) + (30 if any(wasted) else 0), legend=any(wasted))
 
 
+def _cut_the_rest(figure: go.Figure, frame: pd.DataFrame, sums: list[float]) -> None:
+    """End the axis behind the longest bar of a name where all others together are much more, and say so by an arrow."""
+    of_names = [value for value, is_rest in zip(sums, frame["is_rest"], strict=True) if not is_rest]
+    longest = max(of_names, default=0.0)
+    if longest and len(of_names) < len(sums) and sums[-1] > longest * REST_DRAWN:
+        figure.update_xaxes(range=[0, longest * REST_DRAWN])
+        figure.add_annotation(
+            x=1, xref="paper", y=len(sums) - 1, text="<b>→</b>", showarrow=False, xanchor="left", font={"color": theme.NEUTRAL}
+        )
+
+
 def by_model(frame: pd.DataFrame, measure: Measure, told_apart: int = NAMES_TOLD_APART) -> pd.DataFrame:
-    """Return rows of `spend_calls` about models as `bars` takes them: the models that come first by the measure, and one row for all others.
+    """Return rows of `spend_calls` about models as `bars` takes them.
+
+    The models that come first by the measure have a row each, all others have one.
 
     What was wasted is kept per run and not per model: it is not known here.
     """

@@ -298,6 +298,15 @@ def test_a_group_without_a_known_cost_has_no_bar() -> None:
     assert len(charts.bars(frame, "cost", "task").layout.yaxis.ticktext) == 1
 
 
+def test_many_small_names_together_do_not_flatten_the_others() -> None:
+    little = pd.concat([some(3), some(1, is_rest=True, names=2, cost=5.0)])
+    assert charts.bars(little, "cost", "task").layout.xaxis.range is None
+    much = charts.bars(pd.concat([some(3), some(1, is_rest=True, names=90, cost=360.0)]), "cost", "task")
+    assert list(much.layout.xaxis.range) == [0, 4.0 * charts.REST_DRAWN]
+    assert [note.y for note in much.layout.annotations] == [3]
+    assert much.layout.yaxis.ticktext[-1] == "<i>90 other tasks</i>  <b>$360.00</b>"
+
+
 def test_two_hundred_models_are_fifteen_rows_and_the_rest() -> None:
     row = {"is_rest": False, "is_root": False, "models": 1, "provider": "p", "tokens": 10, "calls": 1, "unpriced_calls": 0}
     frame = pd.DataFrame([row | {"model": f"m{place}", "cost": float(place)} for place in range(200)])

@@ -49,6 +49,9 @@ def by_group(answer: Answer, by: Measure, kind: Kind) -> None:
 
 def _draw(frame: pd.DataFrame, by: Measure, name: str, drawn: Callable[[pd.DataFrame], go.Figure]) -> None:
     if frame[by].notna().any():
-        st.plotly_chart(drawn(frame), key=f"spend {name}", config=base.CONFIG)
+        figure = drawn(frame)
+        st.plotly_chart(figure, key=f"spend {name}", config=base.CONFIG)
+        if figure.layout.annotations:
+            st.caption(t("spend.arrow"))
     else:
         st.info(t(f"spend.no_{by}"))

@@ -62,7 +62,6 @@ def _table(frame: pd.DataFrame) -> Any:
     table = pd.DataFrame(
         {
             "tool": [_name(row) for row in rows],
-            "effect": [_effect(row) for row in rows],
             "calls": frame["calls"].astype("Int64"),
             "runs": frame["runs"].astype("Int64"),
             "failed": _shares(frame, "failed_calls", "calls"),
@@ -74,6 +73,7 @@ def _table(frame: pd.DataFrame) -> Any:
             "repeated": _shares(frame, "repeated_calls", "signed_calls"),
             "flat": _shares(frame, "flat_calls", "known_calls"),
             **{name: frame[f"seconds_{name}"].astype(float) for name in ("median", "p95", "max")},
+            "effect": [_effect(row) for row in rows],
         }
     )
     # What is sorted by are the numbers, what is read is the text.
@@ -92,8 +92,8 @@ def _columns() -> dict[str, Any]:
         "median", "p95", "max",
     )  # fmt: skip
     return {
-        "tool": st.column_config.TextColumn(t("tools.tool"), pinned=True, width=160),
-        "effect": st.column_config.TextColumn(t("tools.effect"), help=t("tools.effect_help")),
+        "tool": st.column_config.TextColumn(t("tools.tool"), pinned=True, width=180),
+        "effect": st.column_config.TextColumn(t("tools.effect"), width="small", help=t("tools.effect_help")),
         **{name: _number(name) for name in numbers},
     }
 
