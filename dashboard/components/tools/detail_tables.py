@@ -45,8 +45,8 @@ def repeated_calls(frame: pd.DataFrame) -> None:
     table = pd.DataFrame(
         {
             "run": _runs(frame["run_id"]),
-            "arguments": _texts(frame["arguments"]),
             "times": frame["times"],
+            "arguments": _texts(frame["arguments"]),
             "flat": frame["flat_calls"],
             "runs": frame["runs"],
             "most": frame["run_times"],
@@ -67,9 +67,9 @@ def failures(frame: pd.DataFrame) -> None:
     table = pd.DataFrame(
         {
             "run": _runs(frame["run_id"], frame["step"]),
+            "times": frame["times"],
             "message": _texts(frame["message"]),
             "class": [_error_class(text_of(name, "other")) for name in frame["error_class"]],
-            "times": frame["times"],
             "runs": frame["runs"],
             "last": [time_text(value) for value in frame["last_at"]],
         }
