@@ -110,32 +110,43 @@ def _ends(text: str) -> tuple[int, int]:
 
 def _by_lines(old: str, new: str) -> Iterator[Step]:
     work = Work()
-    for same, gone, come in _steps(old.splitlines(keepends=True), new.splitlines(keepends=True), work):
+    for same, gone, come in _steps(old.splitlines(keepends=True), new.splitlines(keepends=True), work)[0]:
         if same or not gone or not come:
             yield same, gone, come
         else:
-            yield from _steps(_WORD.findall(gone), _WORD.findall(come), work)
+            yield from _by_words(gone, come, work)
 
 
-def _steps(old: Sequence[str], new: Sequence[str], work: Work) -> Iterator[Step]:
-    """Yield what both share and what differs, in turn."""
+def _by_words(gone: str, come: str, work: Work) -> Iterator[Step]:
+    steps, is_told_apart = _steps(_WORD.findall(gone), _WORD.findall(come), work)
+    old_lines, new_lines = gone.splitlines(keepends=True), come.splitlines(keepends=True)
+    if is_told_apart or len(old_lines) == 1 or len(old_lines) != len(new_lines):
+        yield from steps
+        return
+    # Much has changed in as many lines as before: a log in which every line has another time.
+    for old, new in zip(old_lines, new_lines, strict=True):
+        yield from _steps(_WORD.findall(old), _WORD.findall(new), work)[0]
+
+
+def _steps(old: Sequence[str], new: Sequence[str], work: Work) -> tuple[list[Step], bool]:
+    """Return what both share and what differs, in turn, and whether what differs could be told apart in full."""
     start = _shared(old, new)
     end = _shared(old[start:][::-1], new[start:][::-1])
-    if start:
-        text = "".join(old[:start])
-        yield True, text, text
     middle_old, middle_new = old[start : len(old) - end], new[start : len(new) - end]
+    runs = _runs(middle_old, middle_new, work)
+    steps = _same(old[:start])
     at_old = at_new = 0
-    for place_old, place_new, length in [*_runs(middle_old, middle_new, work), (len(middle_old), len(middle_new), 0)]:
+    for place_old, place_new, length in [*(runs or ()), (len(middle_old), len(middle_new), 0)]:
         if place_old > at_old or place_new > at_new:
-            yield False, "".join(middle_old[at_old:place_old]), "".join(middle_new[at_new:place_new])
+            steps.append((False, "".join(middle_old[at_old:place_old]), "".join(middle_new[at_new:place_new])))
         at_old, at_new = place_old + length, place_new + length
-        if length:
-            text = "".join(middle_old[place_old:at_old])
-            yield True, text, text
-    if end:
-        text = "".join(old[len(old) - end :])
-        yield True, text, text
+        steps += _same(middle_old[place_old:at_old])
+    return steps + _same(old[len(old) - end :]), runs is not None
+
+
+def _same(parts: Sequence[str]) -> list[Step]:
+    text = "".join(parts)
+    return [(True, text, text)] if text else []
 
 
 def _shared(old: Sequence[str], new: Sequence[str]) -> int:
@@ -146,10 +157,10 @@ def _shared(old: Sequence[str], new: Sequence[str]) -> int:
     return min(len(old), len(new))
 
 
-def _runs(old: Sequence[str], new: Sequence[str], work: Work) -> list[tuple[int, int, int]]:
+def _runs(old: Sequence[str], new: Sequence[str], work: Work) -> list[tuple[int, int, int]] | None:
     """The runs that both share, as (place in the old, place in the new, length), by the fewest edits (Myers).
 
-    No run where that takes more edits or work than is allowed: they grow with their square, and nobody reads so many.
+    None where that takes more edits or work than is allowed: they grow with their square, and nobody reads so many.
     """
     furthest = {1: 0}
     trail: list[dict[int, int]] = []
@@ -169,7 +180,7 @@ def _runs(old: Sequence[str], new: Sequence[str], work: Work) -> list[tuple[int,
             furthest[diagonal] = x
             if x >= len(old) and y >= len(new):
                 return _walked_back(trail, len(old), len(new))
-    return []
+    return None
 
 
 def _walked_back(trail: list[dict[int, int]], x: int, y: int) -> list[tuple[int, int, int]]:

@@ -92,6 +92,14 @@ def test_changes_that_only_a_comma_lies_between_are_one() -> None:
     assert compare("a = [1, 2, 3]", "a = [4, 5, 6]").changes == (("1, 2, 3", "4, 5, 6"),)
 
 
+def test_a_log_in_which_every_line_has_another_time_differs_in_the_times_only() -> None:
+    before = "".join(f"row {number} at 12:{number % 60:02d}:01 waits\n" for number in range(600))
+    found = compare(before, before.replace(":01", ":05"))
+    assert found.changed == 600
+    assert found.changes[0] == ("12:00:01", "12:00:05")
+    assert {len(piece.text) for piece in found.after if piece.kind == "changed"} == {8}
+
+
 def test_only_the_first_changes_are_kept_and_all_are_counted() -> None:
     before = " ".join(f"w{number} same{number}" for number in range(20))
     after = " ".join(f"x{number} same{number}" for number in range(20))
