@@ -69,11 +69,12 @@ def _columns() -> dict[str, Any]:
         name: t(f"table.{name}") for name in ("task", "agent", "stop_reason", "verdict", "started", "took", "tokens", "cost")
     }
     return {
-        "run": run_link.column(),
+        # Narrow ones leave room for the last column at 1280 pixels: runs are often sorted by it.
+        "run": st.column_config.LinkColumn(t("table.run"), display_text=t("table.open"), width=58),
         **named,
         "status": t("runs.status"),
-        "steps": st.column_config.NumberColumn(t("table.steps"), width="small"),
-        "streak": st.column_config.NumberColumn(t("table.streak"), width="small", help=t("runs.streak_help")),
+        "steps": st.column_config.NumberColumn(t("table.steps"), width=58),
+        "streak": st.column_config.NumberColumn(t("table.streak"), width=62, help=t("runs.streak_help")),
         "took": st.column_config.TextColumn(t("table.took"), alignment="right"),
         "repeats": st.column_config.TextColumn(t("runs.repeats"), alignment="right", help=t("runs.repeats_help")),
         "tokens": st.column_config.TextColumn(t("table.tokens"), alignment="right"),
