@@ -27,13 +27,13 @@ class Measured:
     def points(self) -> list[tuple[str, float, Mapping[str, Any]]]:
         """All values, each with the name of its instrument and its attributes."""
         data = self.reader.get_metrics_data()
-        found: list[tuple[str, float, Mapping[str, Any]]] = []
-        for resource in data.resource_metrics if data is not None else ():
-            for scope in resource.scope_metrics:
-                for metric in scope.metrics:
-                    for point in metric.data.data_points:
-                        found.append((metric.name, point.value, dict(point.attributes or {})))  # type: ignore[union-attr]
-        return found
+        resources = data.resource_metrics if data is not None else ()
+        every = [metric for resource in resources for scope in resource.scope_metrics for metric in scope.metrics]
+        return [
+            (metric.name, point.value, dict(point.attributes or {}))  # type: ignore[union-attr]
+            for metric in every
+            for point in metric.data.data_points
+        ]
 
     def read(self, name: str) -> list[tuple[float, Mapping[str, Any]]]:
         """The values of an instrument with their attributes."""
