@@ -35,9 +35,11 @@ def flagged(frame: pd.DataFrame) -> go.Figure:
             x=[row[name] for row in rows],
             y=list(range(len(rows))),
             name=t(f"policy.chart_{name}"),
-            marker={"color": colors, "opacity": opacity, "line": {"width": 0}},
+            marker={"color": [_toned(color, opacity) for color in colors], "line": {"width": 0}},
             text=[whole(row[name]) for row in rows],
             textposition="outside",
+            textfont={"size": 12},
+            constraintext="none",
             cliponaxis=False,
             hovertext=[f"<b>{_label(row['pattern'])}</b><br>{t(f'policy.chart_{name}')}: {whole(row[name])}" for row in rows],
             hovertemplate="%{hovertext}<extra></extra>",
@@ -49,7 +51,7 @@ def flagged(frame: pd.DataFrame) -> go.Figure:
             x=[None],
             y=[None],
             name=t(f"policy.chart_{name}"),
-            marker={"color": theme.NEUTRAL, "opacity": opacity, "line": {"width": 0}},
+            marker={"color": _toned(theme.NEUTRAL, opacity), "line": {"width": 0}},
         )
     base.rows(figure, [_label(row["pattern"]) for row in rows])
     most = max((max(row["before"], row["after"]) for row in rows), default=1)
@@ -57,6 +59,12 @@ def flagged(frame: pd.DataFrame) -> go.Figure:
     return base.finish(figure, height=110 + _ROW_HEIGHT * max(len(rows), 2), legend=True).update_layout(
         barmode="group", bargap=0.25, bargroupgap=0.08
     )
+
+
+def _toned(color: str, opacity: float) -> str:
+    """Return a colour with an opacity of its own: a legend shows that, and not the opacity of a marker."""
+    red, green, blue = (int(color[place : place + 2], 16) for place in (1, 3, 5))
+    return f"rgba({red},{green},{blue},{opacity})"
 
 
 def _label(pattern: str) -> str:

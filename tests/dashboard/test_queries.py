@@ -10,7 +10,7 @@ import pytest
 
 from dashboard import data
 from dashboard.filters import Filters
-from dashboard.questions import alerts, choices, health, now, overview, run, runs, spend, tools
+from dashboard.questions import alerts, choices, health, now, overview, policy, run, runs, spend, tools
 from dashboard.run_search import RunSearch
 from otel_processor.store.choosing import CHOICE, choose_runs, names_chosen_runs
 from otel_processor.store.database import Database
@@ -186,6 +186,10 @@ QUERIES: dict[str, tuple[Row, str]] = {
             "flagged_reason"
         ),
     ),
+    "policies_used": (
+        EVERYTHING | {"longest": 100_000, "limit": 10},
+        "policy_hash runs last_used_at first_used_at fields",
+    ),
     "deliveries": (
         {"limit": 10},
         (
@@ -287,6 +291,7 @@ def test_its_first_line_says_what_it_returns_and_it_is_bounded(name: str) -> Non
         ("spend_calls", lambda: spend.calls(Filters(), "cost")),
         ("spend_groups", lambda: spend.groups(Filters(models=("gpt-5-mini",)), "cost")),
         ("spend_runs", lambda: spend.runs(Filters(), "tokens")),
+        ("policies_used", lambda: policy.policies(Filters())),
     ],
 )
 def test_the_pages_ask_it_with_the_parameters_that_it_has(seeded_db: Path, name: str, ask: Callable[[], data.Answer]) -> None:

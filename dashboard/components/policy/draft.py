@@ -80,7 +80,7 @@ def start_of(name: str, in_force: Policy) -> Policy:
 def checked(draft: Draft, in_force: Policy) -> Checked:
     """Return the policy that a draft makes, or what is wrong with which field."""
     start = start_of(draft.start, in_force)
-    left = dict(draft.changes)
+    left = {name: _to_check(OFFERED[name], value) for name, value in draft.changes.items()}
     problems: dict[str, str] = {}
     candidate = None
     while candidate is None:
@@ -109,8 +109,8 @@ def value_of(item: PolicyField, text: str) -> Any:
         number = int(text) if item.kind == "whole" else float(text)
     except ValueError:
         return text
-    # Neither infinity nor more digits than a page can hold: nobody means them. Quoted, it is a number for nobody else either.
-    return number if abs(number) <= _LARGEST else f"'{text}'"
+    # Neither infinity nor more digits than a page can hold: nobody means them.
+    return number if abs(number) <= _LARGEST else text
 
 
 def text_of(value: Any) -> str:
@@ -123,6 +123,11 @@ def text_of(value: Any) -> str:
         names = [str(name) for name in value]
         return json.dumps(names) if any("," in name or name.startswith("[") for name in names) else ",".join(names)
     return repr(value)
+
+
+def _to_check(item: PolicyField, value: Any) -> Any:
+    """Return a value as `policy_with` takes it; quoted, a text is no number there that it was not here."""
+    return f"'{value}'" if isinstance(value, str) and item.kind in {"whole", "number"} else value
 
 
 def _names(text: str) -> list[str]:

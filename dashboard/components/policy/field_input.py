@@ -38,12 +38,13 @@ def show(item: PolicyField, start: Any, changed: Any, *, key: str) -> Any:
             begun: Any = None if index is None else changed
         case "choices":
             begun = [name for name in item.choices if name in changed]
+            labels = {name: theme.pattern_label(name) for name in item.choices}
             said = st.pills(
                 label,
                 item.choices,
                 selection_mode="multi",
                 default=begun,
-                format_func=theme.pattern_label,
+                format_func=lambda name: labels[name],
                 key=key,
                 help=meaning,
                 wrap=True,

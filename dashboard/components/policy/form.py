@@ -43,8 +43,7 @@ def show(in_force: Policy, filters: Filters) -> None:
         _start(asked, in_force)
         runs = _runs()
     changes, places = _fields(asked, start_of(asked.draft.start, in_force))
-    same = changes == dict(asked.draft.changes)
-    draft = replace(asked.draft, changes=changes, refused=asked.draft.refused if same else ())
+    draft = replace(asked.draft, changes=changes)
     rounds.keep(draft)
     for part in draft.refused:
         field_input.problem(t("policy.refused", text=short(part, 80)))
@@ -52,6 +51,8 @@ def show(in_force: Policy, filters: Filters) -> None:
     _beneath(places, changes, tried.start, tried.problems)
     differing = {} if tried.candidate is None else differing_of(in_force, tried.candidate)
     _say(differing, in_force, draft, filters)
+    if tried.candidate is not None:
+        as_file.show(tried.candidate)
     with st.container(horizontal=True, gap="small"):
         asked_to_run = st.button(
             t("policy.run"),
@@ -66,8 +67,6 @@ def show(in_force: Policy, filters: Filters) -> None:
             rounds.anew(Draft())
     if asked_to_run and tried.candidate is not None:
         outcome.begin(Question(in_force, tried.candidate, questions.choice_of(filters, runs), differing))
-    if tried.candidate is not None:
-        as_file.show(tried.candidate)
 
 
 def differing_of(before: Policy, after: Policy) -> dict[str, tuple[object, object]]:
@@ -80,11 +79,12 @@ def _start(asked: Round, in_force: Policy) -> None:
     """Let the reader choose what the thresholds begin with; another start takes all changes back."""
     now = asked.draft.start
     options = [name for name in STARTS if name != DEFAULTS or in_force != Policy() or now == DEFAULTS]
+    labels = {name: t(f"policy.start_{name}") for name in options}
     chosen = st.selectbox(
         t("policy.start"),
         options,
         index=options.index(now),
-        format_func=lambda name: t(f"policy.start_{name}"),
+        format_func=lambda name: labels[name],
         key=f"policy start {asked.number}",
         help=t("policy.start_help"),
         width=300,
@@ -96,19 +96,21 @@ def _start(asked: Round, in_force: Policy) -> None:
 def _runs() -> int:
     asked = st.query_params.get(_OF, "")
     now = int(asked) if asked in map(str, RUNS) else _RUNS_AT_FIRST
+    labels = {runs: t("policy.newest", n=whole(runs)) for runs in RUNS}
     chosen = st.segmented_control(
         t("policy.runs"),
         RUNS,
         default=now,
         required=True,
-        format_func=lambda runs: t("policy.newest", n=whole(runs)),
-        key=f"policy runs {t('language.decimal')}",
+        format_func=lambda runs: labels[runs],
+        key=f"policy runs {now} {t('language.decimal')}",
         help=t("policy.runs_help"),
         wrap=True,
     )
     if chosen and chosen != now:
         st.query_params[_OF] = str(chosen)
-    return chosen or now
+        st.rerun()
+    return now
 
 
 def _fields(asked: Round, start: Policy) -> tuple[dict[str, Any], dict[str, DeltaGenerator]]:

@@ -71,7 +71,7 @@ def text_of_value(name: str, value: Any) -> str:
     if isinstance(value, int):
         return current().number(f"{value:,}") if abs(value) < 10**15 else f"{value:.3g}"
     if isinstance(value, float):
-        return current().number(f"{value:g}") if math.isfinite(value) else str(value)
+        return current().number(f"{value:,g}") if math.isfinite(value) else str(value)
     if name == "patterns":
         return _patterns(value)
     if isinstance(value, Mapping):

@@ -66,7 +66,7 @@ def _asked(question: Question) -> str:
         said.append(t("alert.task", name=short(choice.task, 80)))
     if choice.agent:
         said.append(t("alert.agent", name=short(choice.agent, 80)))
-    return inert(", ".join(said))
+    return inert(". ".join(said))
 
 
 def _numbers(found: Outcome) -> None:

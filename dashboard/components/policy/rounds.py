@@ -49,7 +49,7 @@ def keep(draft: Draft) -> None:
     """Put what the form says now into the address; its widgets stay."""
     kept: Round = st.session_state[_KEPT]
     start, changes = None if draft.start == IN_FORCE else draft.start, draft.to_address()
-    # What a link says of no threshold stays until the reader changes something: it is told why it counts for nothing.
+    # What a link says of no threshold stays until the reader takes changes back: it is told why it counts for nothing.
     changes = [*draft.refused, *changes]
     if (start, changes) != _address():
         _write(start, changes)

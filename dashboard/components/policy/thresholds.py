@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from dashboard.components.policy.stored import StoredPolicy
     from otel_processor.policy import Policy
 
-_PER_COLUMN = 2
-
 
 def show(stored: StoredPolicy) -> None:
     """Show what a policy says."""
@@ -37,12 +35,12 @@ def show(stored: StoredPolicy) -> None:
 
 
 def _by_pattern(policy: Policy) -> None:
-    groups = list(grouped(_plain()).items())
-    # Those of no pattern are the longest words: they come last, across the page.
-    groups.sort(key=lambda group: group[0] == GENERAL)
-    columns = st.columns(_PER_COLUMN, gap="large")
-    for place, (group, members) in enumerate(groups):
-        with columns[place % _PER_COLUMN]:
+    columns = st.columns(2, gap="large")
+    held = [0, 0]
+    for group, members in grouped(_plain()).items():
+        place = held.index(min(held))
+        held[place] += len(members) + 1
+        with columns[place]:
             st.subheader(label_of(group))
             if group != GENERAL and group not in policy.patterns:
                 st.caption(t("policy.not_looked_for"))

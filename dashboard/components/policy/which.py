@@ -33,12 +33,12 @@ def show(known: list[StoredPolicy], *, is_cut: bool) -> StoredPolicy:
         return chosen
     st.caption(t("policy.several", n=len(known)) + (" " + t("policy.more_policies") if is_cut else ""))
     st.dataframe(_table(known), hide_index=True, key="policies", column_config=_columns())
-    by_hash = {each.policy_hash: each for each in known}
+    labels = {each.policy_hash: f"{_short(each.policy_hash)} ({counted('wording.runs', each.runs)})" for each in known}
     wanted = st.selectbox(
         t("policy.which"),
-        list(by_hash),
-        index=list(by_hash).index(chosen.policy_hash),
-        format_func=lambda name: f"{_short(name)} ({counted('wording.runs', by_hash[name].runs)})",
+        list(labels),
+        index=list(labels).index(chosen.policy_hash),
+        format_func=lambda name: labels[name],
         # A key of its own for each address: a link must not lose to what was chosen before it.
         key=f"policy {chosen.policy_hash} {t('language.decimal')}",
         width=420,
