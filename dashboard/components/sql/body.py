@@ -57,8 +57,9 @@ def _controls(desk: Desk) -> None:
     # The page asks only while there is something to wait for.
     @st.fragment(run_every=_POLL_SECONDS if was_running else None)
     def polled() -> None:
-        controls.show(desk)
         if desk.is_running is not was_running:
+            # Before anything is drawn: a button that can be clicked already would be asked with what was sent before.
             st.rerun()
+        controls.show(desk)
 
     polled()

@@ -24,8 +24,8 @@ _SECONDS_AT_FIRST = 10
 
 
 def show(desk: Desk) -> None:
-    """Show the controls; where the query that was running is over, the whole page is drawn anew."""
-    was_running = desk.is_running
+    """Show the controls, and of a query that runs for how long it does."""
+    is_running = desk.attempt is not None and desk.attempt.look() is None
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         st.button(
             t("sql.run"),
@@ -33,14 +33,14 @@ def show(desk: Desk) -> None:
             type="primary",
             icon=":material/play_arrow:",
             shortcut="Ctrl+Enter",
-            disabled=was_running,
+            disabled=is_running,
             on_click=_run,
             args=(desk,),
         )
-        st.button(t("sql.cancel"), key=CANCEL, icon=":material/stop:", disabled=not was_running, on_click=desk.cancel)
+        st.button(t("sql.cancel"), key=CANCEL, icon=":material/stop:", disabled=not is_running, on_click=desk.cancel)
         _number(ROWS, _ROWS_AT_FIRST, MOST_ROWS, step=100)
         _number(SECONDS, _SECONDS_AT_FIRST, MOST_SECONDS, step=5)
-    if desk.attempt is not None and desk.attempt.look() is None:
+    if is_running and desk.attempt is not None:
         passed, most = desk.attempt.seconds, desk.attempt.question.limit_seconds
         st.progress(min(passed / most, 1.0), t("sql.running", seconds=int(passed), most=most))
     elif desk.notice in {Notice.EMPTY, Notice.RUNS_ALREADY, Notice.OTHERS_RUN, Notice.CANNOT}:
