@@ -72,11 +72,15 @@ def test_all_wrong_values_are_told_at_once_each_beside_its_field() -> None:
 
 
 def test_a_preset_keeps_what_is_said_of_tools_and_prices() -> None:
-    prices = {"m": {"input": 1.0, "output": 2.0}}
-    in_force = Policy(effects={"look": "poll"}, prices=prices, hard_loop_repeats=9, task_types={"a": {"max_steps": 3}})
+    kept: dict[str, Any] = {
+        "effects": {"look": "poll"},
+        "volatile_keys": frozenset({"session"}),
+        "prices": {"m": {"input": 1.0, "output": 2.0}},
+    }
+    in_force = Policy(**kept, hard_loop_repeats=9, task_types={"a": {"max_steps": 3}})
     assert start_of(IN_FORCE, in_force) is in_force
-    assert start_of(DEFAULTS, in_force) == Policy(effects={"look": "poll"}, prices=prices)
-    assert start_of("bounded_calls", in_force) == Policy.preset("bounded_calls", effects={"look": "poll"}, prices=prices)
+    assert start_of(DEFAULTS, in_force) == Policy(**kept)
+    assert start_of("bounded_calls", in_force) == Policy.preset("bounded_calls", **kept)
 
 
 KEYS = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)

@@ -73,7 +73,9 @@ def start_of(name: str, in_force: Policy) -> Policy:
     """Return what thresholds to try begin with. What is said of tools and prices, which are no thresholds, stays as it is."""
     if name == IN_FORCE:
         return in_force
-    kept = {each: getattr(in_force, each) for each in ("effects", "prices", "discounts", "run_idle_timeout_seconds")}
+    kept = {
+        each: getattr(in_force, each) for each in ("volatile_keys", "effects", "prices", "discounts", "run_idle_timeout_seconds")
+    }
     return replace(Policy(**kept), **PRESETS.get(name, {}))
 
 
