@@ -30,7 +30,7 @@ def show(item: PolicyField, start: Any, changed: Any, *, key: str) -> Any:
         changed: what it begins with; `start` when it is not changed, a text where the address has no value of this kind.
         key: of the widget; another one begins anew.
     """
-    label, meaning = f"`{item.name}`", t(f"policy.means.{item.name}")
+    label, meaning = item.name, t(f"policy.means.{item.name}")
     match item.kind:
         case "choice":
             index = item.choices.index(changed) if changed in item.choices else None
