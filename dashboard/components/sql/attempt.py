@@ -14,7 +14,7 @@ from dashboard.wording import inert
 from otel_processor.errors import QueryError, QueryStoppedError, StoreError
 from otel_processor.querying.connection import unique_names
 from otel_processor.querying.sandbox import READ_ONLY
-from otel_processor.querying.showing import SHOWN_CHARS, shown
+from otel_processor.querying.showing import shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,8 +26,6 @@ LEFT_AFTER_SECONDS = 6.0
 """A page that has not asked for so long is no longer there; in the background browsers let it ask once a second."""
 
 _GLANCE_SECONDS = 0.5
-_CHARS_TO_SHOW = 8_000_000
-_LEAST_CHARS = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,8 +174,7 @@ class Attempt:
 
 def for_the_page(result: QueryResult) -> tuple[pd.DataFrame, int]:
     """Return the rows as a frame in which no text acts, neither in a cell nor as a name, and how many cells were shortened."""
-    cells = result.table.num_rows * result.table.num_columns
-    frame, shortened = shown(result, longest_chars=max(_LEAST_CHARS, min(SHOWN_CHARS, _CHARS_TO_SHOW // max(cells, 1))))
+    frame, shortened = shown(result)
     for name in frame.columns:
         if pd.api.types.is_string_dtype(frame[name]) or pd.api.types.is_object_dtype(frame[name]):
             frame[name] = frame[name].map(lambda value: inert(value) if isinstance(value, str) else value).astype(object)

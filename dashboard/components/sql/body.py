@@ -14,7 +14,7 @@ _POLL_SECONDS = 0.5
 
 _STYLE = """<style>
 .st-key-sql_editor textarea { font-family: "Source Code Pro", ui-monospace, monospace; font-size: 0.875rem; tab-size: 4; }
-@media (max-width: 640px) { .st-key-sql_schema { max-height: 13rem; } }
+@media (max-width: 640px) { div:has(> .st-key-sql_schema) { flex: none !important; height: 13rem; } }
 </style>"""
 
 
@@ -28,8 +28,7 @@ def show() -> None:
     if linked is not None:
         editor.fill(linked)
     st.html(_STYLE)
-    _write(desk)
-    _controls(desk)
+    _ask(desk)
     if desk.attempt is not None:
         result.show(desk.attempt)
 
@@ -43,10 +42,12 @@ def _wait() -> None:
 
 
 @st.fragment
-def _write(desk: Desk) -> None:
+def _ask(desk: Desk) -> None:
     left, right = st.columns([5, 2], gap="medium")
-    with left, st.container(key="sql_editor"):
-        editor.show(desk)
+    with left:
+        with st.container(key="sql_editor"):
+            editor.show(desk)
+        _controls(desk)
     with right:
         schema.show(questions.schema(), desk)
 

@@ -28,7 +28,7 @@ def show(frame: pd.DataFrame, *, is_all: bool) -> None:
     first = charts.first_choice(frame)
     if first is None:
         return
-    st.subheader(t("sql.chart"))
+    st.subheader(t("sql.chart"), anchor=False)
     choice = _chosen(frame, first)
     drawn = charts.draw(frame, choice)
     parts = [t(f"sql.{choice.kind}_about")]

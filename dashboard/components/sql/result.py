@@ -31,7 +31,7 @@ def show(attempt: Attempt) -> None:
     if outcome.result is None or outcome.frame is None:
         _why_not(attempt, outcome)
         return
-    st.subheader(t("sql.result"))
+    st.subheader(t("sql.result"), anchor=False)
     st.caption(_said(attempt, outcome, outcome.result))
     if outcome.frame.empty:
         st.info(t("sql.no_rows"))

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 SEARCH = "sql schema search"
 
-_HEIGHT = 320
+_HEIGHT = 410
 _ROW_HEIGHT = 30
 _MOST_ROWS = 50
 _LONGEST_TYPE = 40
