@@ -23,9 +23,9 @@ import streamlit as st
 
 from dashboard.wording import inert
 from otel_processor.errors import StoreBusyError, StoreError
-from otel_processor.store.choosing import CHOICE, choose_runs, names_chosen_runs
 from otel_processor.store.opening import open_read_only
 from otel_processor.store.scripts import query
+from otel_processor.store.temporary_views import make_views
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -148,9 +148,8 @@ def _read(path: str, name: str, parameters: dict[str, Parameter], wait_seconds: 
     text = query(name)
     connection = open_read_only(path, timeout_seconds=wait_seconds)
     try:
-        if names_chosen_runs(text):
-            choose_runs(connection, {column: _listed(parameters.pop(column, None)) for column in CHOICE})
-        frame: pd.DataFrame = connection.execute(text, parameters).df()
+        asked = make_views(connection, text, {column: _listed(value) for column, value in parameters.items()})
+        frame: pd.DataFrame = connection.execute(text, asked).df()
     finally:
         connection.close()
     for column in frame.columns.intersection(list(_FOREIGN_TEXT)):

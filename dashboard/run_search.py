@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Self
 
@@ -70,13 +69,13 @@ class RunSearch:
         }
         return {name: values for name, values in said.items() if values}
 
-    def conditions(self) -> dict[str, str | None]:
-        """Return what `runs_found` and `runs_page` take to search by."""
+    def conditions(self) -> dict[str, str | tuple[str, ...] | None]:
+        """Return what queries on `found_runs` search by."""
         return {
             "search": self.text or None,
             "status": self.status,
-            "reasons": json.dumps(self.reasons) if self.reasons else None,
-            "patterns": json.dumps(self.patterns) if self.patterns else None,
+            "reasons": self.reasons or None,
+            "patterns": self.patterns or None,
         }
 
     def order(self, rows_per_page: int) -> dict[str, str | int | None]:

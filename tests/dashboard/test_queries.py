@@ -12,10 +12,10 @@ from dashboard import data
 from dashboard.filters import Filters
 from dashboard.questions import alerts, choices, health, now, overview, policy, run, runs, spend, tools
 from dashboard.run_search import RunSearch
-from otel_processor.store.choosing import CHOICE, choose_runs, names_chosen_runs
 from otel_processor.store.database import Database
 from otel_processor.store.opening import open_read_only
 from otel_processor.store.scripts import query, query_names
+from otel_processor.store.temporary_views import make_views
 from tests.dashboard import seed
 
 if TYPE_CHECKING:
@@ -207,9 +207,7 @@ QUERIES: dict[str, tuple[Row, str]] = {
 def rows(path: Path, name: str, parameters: Row) -> list[Row]:
     connection = open_read_only(path)
     try:
-        if names_chosen_runs(query(name)):
-            choose_runs(connection, parameters)
-        asked = {key: value for key, value in parameters.items() if key not in CHOICE}
+        asked = make_views(connection, query(name), parameters)
         answer = connection.execute(query(name), asked)
         columns = [column[0] for column in answer.description or []]
         assert columns == QUERIES[name][1].split()
@@ -328,7 +326,7 @@ def chosen(path: Path, **choice: Any) -> set[str]:
     """The runs that a choice leaves."""
     connection = open_read_only(path)
     try:
-        choose_runs(connection, Filters(**choice).parameters())
+        make_views(connection, "chosen_runs", Filters(**choice).parameters())
         return {row[0] for row in connection.execute("select run_id from chosen_runs").fetchall()}
     finally:
         connection.close()
@@ -357,7 +355,7 @@ def test_days_begin_and_end_in_the_zone_of_who_looks(empty_db: Path) -> None:
             seed.add_run(connection, f"{number:032x}", [seed.model(1)], started_at=start)
     tokyo = Filters(since=date(2026, 3, 5), until=date(2026, 3, 5)).parameters(ZoneInfo("Asia/Tokyo"))
     connection = open_read_only(empty_db)
-    choose_runs(connection, tokyo)
+    make_views(connection, "chosen_runs", tokyo)
     # In Tokyo the fifth begins at 15:00 UTC of the fourth.
     assert connection.execute("select run_id from chosen_runs").fetchall() == [(f"{1:032x}",)]
     connection.close()

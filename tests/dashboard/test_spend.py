@@ -16,10 +16,10 @@ from dashboard.charts import spend as charts
 from dashboard.components.spend.unpriced import remedy
 from dashboard.filters import Filters
 from dashboard.questions import spend as questions
-from otel_processor.store.choosing import choose_runs
 from otel_processor.store.database import Database
 from otel_processor.store.opening import open_read_only
 from otel_processor.store.scripts import query
+from otel_processor.store.temporary_views import make_views
 from tests.dashboard import seed
 from tests.dashboard.conftest import open_page, parameter, texts
 
@@ -177,7 +177,7 @@ def test_days_are_those_of_who_looks(db: Path) -> None:
             seed.add_run(connection, f"{number:032x}", [seed.model(1, **PRICED)], started_at=started)
     connection = open_read_only(db)
     try:
-        choose_runs(connection, {})
+        make_views(connection, "chosen_runs", {})
         asked = {"zone": "Asia/Kathmandu", "top": 9, "top_stacked": 6, "measure": "cost"}
         stretches = connection.execute(query("spend_calls"), asked).df()["stretch"].dropna()
     finally:

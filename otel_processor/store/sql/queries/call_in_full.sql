@@ -7,6 +7,6 @@ select
     length(result) as result_length,
     left(error_message, $longest::BIGINT) as error_message,
     length(error_message) as error_message_length
-from calls
-where trace_id = $trace_id and span_id = $span_id and run_id = $run_id
+from calls_of_run
+where trace_id = $trace_id and span_id = $span_id
 limit 1;

@@ -1,18 +1,11 @@
 -- For each tool call of one step: the earlier calls of the same tool by the same agent, at most $per_call, those with the same arguments
 -- first and the latest first among them.
-with run_traces as (
-    select trace_id from trace_runs where run_id = $run_id
-    union
-    select trace_id from call_rows where declared_run_id = $run_id
-    union
-    select $run_id
-),
-tool_calls as (
+with tool_calls as (
     select
         trace_id, span_id, step, coalesce(agent, '') as agent, tool, signature, fingerprint, flat_steps, is_error,
         (end_unix_nano, span_id) as place
-    from calls
-    where trace_id in (select trace_id from run_traces) and run_id = $run_id and kind = 'tool' and step <= $step
+    from calls_of_run
+    where kind = 'tool' and step <= $step
 ),
 own as (
     select

@@ -1,16 +1,9 @@
 -- The spans of the model calls of one step as they were received, and those directly below: what the model said stands on one of them.
 -- Where that is longer than $longest characters it is left out.
-with run_traces as (
-    select trace_id from trace_runs where run_id = $run_id
-    union
-    select trace_id from call_rows where declared_run_id = $run_id
-    union
-    select $run_id
-),
-model_calls as (
+with model_calls as (
     select trace_id, span_id
-    from calls
-    where trace_id in (select trace_id from run_traces) and run_id = $run_id and step = $step and kind = 'model'
+    from calls_of_run
+    where step = $step and kind = 'model'
     limit $limit
 )
 select

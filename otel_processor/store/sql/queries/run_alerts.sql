@@ -1,11 +1,4 @@
 -- The alerts of one run with the step at which each was raised, the first first.
-with run_traces as (
-    select trace_id from trace_runs where run_id = $run_id
-    union
-    select trace_id from call_rows where declared_run_id = $run_id
-    union
-    select $run_id
-)
 select
     a.alert_id,
     a."at" as raised_at,
@@ -20,11 +13,7 @@ select
     a.resolved_at >= (select max(r.ended_at) from run_rows as r where r.run_id = a.run_id) as until_the_end,
     min(c.step) as step
 from alerts as a
-left join (
-    select trace_id, span_id, step
-    from calls
-    where trace_id in (select trace_id from run_traces) and run_id = $run_id
-) as c on c.trace_id = a.trace_id and c.span_id = a.span_id
+left join calls_of_run as c on c.trace_id = a.trace_id and c.span_id = a.span_id
 where a.run_id = $run_id
 group by all
 order by raised_at, alert_id

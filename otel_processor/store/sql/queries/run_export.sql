@@ -1,13 +1,6 @@
 -- The calls of one run with all that is kept of them, each as a JSON text, in their order, as many as have no more than $longest bytes
 -- together; beside each how many calls the run has.
-with run_traces as (
-    select trace_id from trace_runs where run_id = $run_id
-    union
-    select trace_id from call_rows where declared_run_id = $run_id
-    union
-    select $run_id
-),
-written as (
+with written as (
     select
         end_unix_nano,
         span_id,
@@ -20,8 +13,7 @@ written as (
             cost_usd: cost_usd, cost_source: cost_source, finish_reason: finish_reason,
             started_at: epoch_us(started_at), ended_at: epoch_us(ended_at), dialect: dialect
         })::VARCHAR as call
-    from calls
-    where trace_id in (select trace_id from run_traces) and run_id = $run_id
+    from calls_of_run
 ),
 counted as (
     select

@@ -1,12 +1,5 @@
 -- Tokens and cost that one run had spent by the end of each step between two steps, with how many model calls those sums leave out.
-with run_traces as (
-    select trace_id from trace_runs where run_id = $run_id
-    union
-    select trace_id from call_rows where declared_run_id = $run_id
-    union
-    select $run_id
-),
-per_step as (
+with per_step as (
     select
         step,
         sum(coalesce(input_tokens, 0) + coalesce(output_tokens, 0)) as tokens,
@@ -14,8 +7,7 @@ per_step as (
         count(*) filter (kind = 'model' and coalesce(input_tokens, output_tokens) is not null) as told,
         count(*) filter (kind = 'model' and coalesce(input_tokens, output_tokens) is null) as without_usage,
         count(*) filter (kind = 'model' and cost_usd is null and coalesce(input_tokens, output_tokens) is not null) as unpriced
-    from calls
-    where trace_id in (select trace_id from run_traces) and run_id = $run_id
+    from calls_of_run
     group by step
 ),
 summed as (

@@ -1,11 +1,4 @@
 -- The calls of one step of a run in full, texts cut at $longest characters, with how long they were.
-with run_traces as (
-    select trace_id from trace_runs where run_id = $run_id
-    union
-    select trace_id from call_rows where declared_run_id = $run_id
-    union
-    select $run_id
-)
 select
     trace_id, span_id, kind, agent, tool, call_id, model, provider, signature, fingerprint, progress, repeats, flat_steps, effect,
     is_error, error_class, input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, reasoning_tokens, cost_usd,
@@ -16,7 +9,7 @@ select
     length(result) as result_length,
     left(error_message, $longest::BIGINT) as error_message,
     length(error_message) as error_message_length
-from calls
-where trace_id in (select trace_id from run_traces) and run_id = $run_id and step = $step
+from calls_of_run
+where step = $step
 order by end_unix_nano, span_id
 limit $limit;

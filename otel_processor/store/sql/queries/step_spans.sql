@@ -1,15 +1,8 @@
 -- The spans of one step as they were received: those of its calls and those directly below, long values cut at $longest characters.
-with run_traces as (
-    select trace_id from trace_runs where run_id = $run_id
-    union
-    select trace_id from call_rows where declared_run_id = $run_id
-    union
-    select $run_id
-),
-step_calls as (
+with step_calls as (
     select trace_id, span_id
-    from calls
-    where trace_id in (select trace_id from run_traces) and run_id = $run_id and step = $step
+    from calls_of_run
+    where step = $step
 )
 select
     s.trace_id, s.span_id, s.parent_span_id, s.name as span_name, s.kind, s.start_time, s.end_time, s.status, s.status_message,
