@@ -27,6 +27,7 @@ def show() -> Filters:
             default=None if before.has_dates else before.period,
             format_func=lambda name: t(f"filters.{name}"),
             key=f"period {key}",
+            wrap=True,
         )
         chosen = before.names_chosen + before.has_dates
         label = t("filters.more_chosen", n=chosen) if chosen else t("filters.more")
