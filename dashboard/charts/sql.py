@@ -94,7 +94,7 @@ def first_choice(frame: pd.DataFrame) -> Choice | None:
 
 
 def draw(frame: pd.DataFrame, choice: Choice) -> Drawn:
-    """Draw the rows that have both values.
+    """Draw the rows that have both values; where none has, the figure is empty.
 
     Args:
         frame: names and texts of it inert.
@@ -105,7 +105,8 @@ def draw(frame: pd.DataFrame, choice: Choice) -> Drawn:
     place = pd.Series(range(1, len(frame) + 1), index=frame.index) if choice.x is None else frame[choice.x]
     is_named = choice.x is not None and choice.x not in known.times and choice.x not in known.numbers
     if choice.x in known.times:
-        place = pd.to_datetime(place)
+        is_text = not pd.api.types.is_datetime64_any_dtype(place)
+        place = pd.to_datetime(place, format="%Y-%m-%d", errors="coerce") if is_text else place
     elif not is_named:
         place = place.astype(float)
     rows = pd.DataFrame({"x": place, "y": number, "color": _colored(frame, choice.color)})
@@ -133,7 +134,17 @@ def draw(frame: pd.DataFrame, choice: Choice) -> Drawn:
 
 
 def _are_days(values: pd.Series) -> bool:
-    return all(isinstance(value, str) and _DAY.fullmatch(value) is not None for value in values)
+    return all(isinstance(value, str) and _is_day(value) for value in values)
+
+
+def _is_day(text: str) -> bool:
+    if not _DAY.fullmatch(text):
+        return False
+    try:
+        pd.Timestamp(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _order(rows: pd.DataFrame, kind: str) -> list[str]:
@@ -155,7 +166,7 @@ def _colored(frame: pd.DataFrame, name: str | None) -> pd.Series:
 def _parts(rows: pd.DataFrame, color: str | None) -> Sequence[tuple[tuple[str, str], pd.DataFrame]]:
     """Return the rows by colour, each with its name and the colour, those that share one last."""
     if color is None:
-        return [(("", theme.STEPS), rows)]
+        return [(("", theme.STEPS), rows)] if len(rows) else []
     names = sorted({name for name in rows["color"] if name is not None})
     found = [
         ((base.safe(short(name, base.LONGEST_LABEL)), _color(name, position)), rows[rows["color"] == name])
@@ -209,7 +220,7 @@ def _told(choice: Choice, said: str, y: float, name: str) -> str:
 def _written(value: object) -> str:
     if isinstance(value, pd.Timestamp):
         return value.strftime("%Y-%m-%d" if value == value.normalize() else "%Y-%m-%d %H:%M:%S")
-    return f"{value:.6g}" if isinstance(value, float) and value != int(value) else str(value).removesuffix(".0")
+    return f"{value:.6g}" if isinstance(value, float) and not value.is_integer() else str(value).removesuffix(".0")
 
 
 def _axes(figure: go.Figure, choice: Choice, labels: list[str], *, is_lying: bool) -> None:

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import csv
 import io
+from datetime import UTC
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import pyarrow.parquet
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from dashboard import data
 from dashboard.charts import sql as charts
 from dashboard.components.sql import address, controls, editor, schema
 from dashboard.components.sql.attempt import LEFT_AFTER_SECONDS, Attempt, Ending, Question
@@ -208,6 +212,14 @@ def test_a_database_that_goes_away_is_said(seeded_db: Path) -> None:
     assert "there is no database at" in attempt.outcome.problem
 
 
+def test_while_the_database_is_held_the_page_says_so(seeded_db: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(data, "_WAIT_SECONDS", 0.01)
+    with Database(seeded_db).write(timeout_seconds=10):
+        page = sql_page()
+    assert "The database is busy" in texts(page)
+    assert page.text_area
+
+
 def test_hostile_text_is_inert_in_cells_and_in_names(seeded_db: Path) -> None:
     quoted_text = seed.HOSTILE_TEXT.replace("'", "''")
     name = seed.HOSTILE_TEXT.replace('"', '""')
@@ -393,6 +405,20 @@ def test_a_chart_is_drawn_and_its_columns_are_chosen(seeded_db: Path) -> None:
     assert not page.exception
     assert "Each point is a row." in texts(page)
     assert not ask(page, "select task from runs").get("plotly_chart")
+    ask(page, "from (values (1, NULL), (NULL, 2)) as t(n, m)")
+    assert not page.get("plotly_chart")
+    assert "No row has a value for both." in texts(page)
+
+
+COLUMNS: dict[str, tuple[st.SearchStrategy[Any], Any]] = {
+    "count": (st.integers(-(2**63), 2**63 - 1), "Int64"),
+    "share": (st.floats(), float),
+    "yes": (st.booleans(), "boolean"),
+    "at": (st.datetimes(timezones=st.just(UTC)), "datetime64[us, UTC]"),
+    "day": (st.sampled_from(["2026-02-28", "2026-02-31", "0001-01-01", "9999-12-31"]), object),
+    "word": (st.sampled_from(["", "<script>a</script>", "completed", "x" * 100, "[U+202E]"]), object),
+}
+"""What a result can have, with the types that a page gives it."""
 
 
 def columns(**values: Any) -> pd.DataFrame:
@@ -445,6 +471,24 @@ def test_what_has_a_colour_elsewhere_has_it_here() -> None:
         theme.stop_reason_color("completed"),
         theme.stop_reason_color("error"),
     ]
+
+
+@given(drawing=st.data())
+@settings(max_examples=40, deadline=None)
+def test_any_rows_can_be_drawn_by_any_choice(drawing: st.DataObject) -> None:
+    length = drawing.draw(st.integers(1, 6))
+    values: dict[str, pd.Series] = {}
+    for name, (strategy, dtype) in COLUMNS.items():
+        drawn = drawing.draw(st.lists(st.none() | strategy, min_size=length, max_size=length))
+        values[name] = pd.Series(drawn, dtype=dtype)
+    frame = pd.DataFrame(values)
+    first = charts.first_choice(frame)
+    assert first is None or first.y in charts.kinds(frame).numbers
+    numbers = charts.kinds(frame).numbers
+    if numbers:
+        kind, y = drawing.draw(st.sampled_from(charts.KINDS)), drawing.draw(st.sampled_from(numbers))
+        x, color = (drawing.draw(st.sampled_from([None, *COLUMNS])) for _ in range(2))
+        assert "script>" not in charts.draw(frame, charts.Choice(kind, x, y, color)).figure.to_json()
 
 
 def test_rows_without_a_value_are_no_points() -> None:

@@ -31,6 +31,9 @@ def show(frame: pd.DataFrame, *, is_all: bool) -> None:
     st.subheader(t("sql.chart"), anchor=False)
     choice = _chosen(frame, first)
     drawn = charts.draw(frame, choice)
+    if not drawn.figure.data:
+        st.info(t("sql.nothing_to_draw"))
+        return
     parts = [t(f"sql.{choice.kind}_about")]
     if drawn.left_out:
         parts.append(t("sql.left_out", shown=whole(drawn.names), all=whole(drawn.names + drawn.left_out)))
