@@ -1,7 +1,7 @@
 """Take the README's pictures from real runs: `make screenshots`.
 
-The demo's agents run first, traced by their framework's own instrumentation, into a database in a temporary folder; then every
-page is opened in Chromium. One agent is still looping while the first page is taken.
+The demo's agents run, traced by their framework's own instrumentation, into a database in a temporary folder; every page is
+opened in Chromium, the first one while they are at it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from playwright.sync_api import sync_playwright
 
 import dashboard
 from dashboard import launch
-from otel_processor.demo.tour import Tour
 from otel_processor.store.opening import open_read_only
 
 if TYPE_CHECKING:
@@ -30,15 +29,22 @@ ROOT = FOLDER.parent.parent
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update", "--disable-sync"]
 ZONE = "Europe/Madrid"
 PORT = 8597
-DEMO_SECONDS = 40.0
+DEMO_SECONDS = 60
+UNDER_WAY_SECONDS = 20
+"""So long agents have run when the first page is taken."""
+
 SETTLE_MILLIS = 2_500
 TALLEST = 1_500
 
 LOOPING = "select run_id from runs where task = 'find-churn-report' order by started_at limit 1"
 
-PICTURES = {
-    # name: (address, width, colours)
-    "now": ("now", 1280, "light"),
+# name: (address, width, colours)
+WHILE_THEY_RUN = {
+    "now": ("", 1280, "light"),
+    "now-dark": ("", 1280, "dark"),
+    "now-phone": ("?lang=es", 400, "light"),
+}
+AFTERWARDS = {
     "overview": ("overview", 1280, "light"),
     "run": ("run?run={run}", 1280, "light"),
     "runs": ("runs", 1280, "light"),
@@ -47,35 +53,33 @@ PICTURES = {
     "policy": ("policy", 1280, "light"),
     "sql": ("sql", 1280, "light"),
     "health": ("health", 1280, "light"),
-    "now-dark": ("now", 1280, "dark"),
     "run-dark": ("run?run={run}", 1280, "dark"),
-    "now-phone": ("now?lang=es", 400, "light"),
 }
 
 
 def main() -> None:
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         db = Path(folder) / "agents.duckdb"
-        Tour(db, say=print).play(DEMO_SECONDS)
-        connection = open_read_only(db)
-        (run,) = connection.execute(LOOPING).fetchone() or ("",)
-        connection.close()
-        looping = subprocess.Popen(
-            [sys.executable, "-m", "tests.browser.looping_agent", str(db)], cwd=ROOT, stdout=subprocess.DEVNULL
-        )
+        demo = [sys.executable, "-m", "otel_processor", "demo", "--headless", "--seconds", str(DEMO_SECONDS), "--db", str(db)]
+        running = subprocess.Popen(demo, cwd=ROOT)
         variables = launch.environment(str(db), str(Path(dashboard.__file__).parent.parent))
         serving = subprocess.Popen(launch.command(PORT, "127.0.0.1"), env=os.environ | variables, stdout=subprocess.DEVNULL)
         try:
-            time.sleep(5)
-            with sync_playwright() as playwright:
-                browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=FLAGS)
-                for name, (address, width, colours) in PICTURES.items():
-                    take(browser, name, address.format(run=run), width, colours)
-                browser.close()
+            browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=FLAGS)
+            time.sleep(UNDER_WAY_SECONDS)
+            for name, (address, width, colours) in WHILE_THEY_RUN.items():
+                take(browser, name, address, width, colours)
+            running.wait()
+            connection = open_read_only(db)
+            (run,) = connection.execute(LOOPING).fetchone() or ("",)
+            connection.close()
+            for name, (address, width, colours) in AFTERWARDS.items():
+                take(browser, name, address.format(run=run), width, colours)
+            browser.close()
         finally:
-            looping.terminate()
+            running.terminate()
             serving.terminate()
-            looping.wait()
+            running.wait()
             serving.wait()
 
 

@@ -6,9 +6,14 @@ with open_runs as (
     where status = 'running'
 ),
 alerted as (
-    select run_id, count(*) as open_alerts
+    -- Of a run that is open often only its calls are known: what it is for stands on its root, which ends last. Alerts know it before.
+    select
+        run_id,
+        count(*) filter (resolved_at is null) as open_alerts,
+        any_value(task order by "at") as task,
+        any_value(agent order by "at") as agent
     from alerts
-    where resolved_at is null and run_id in (select o.run_id from open_runs as o)
+    where run_id in (select o.run_id from open_runs as o)
     group by run_id
 ),
 lately as (
@@ -25,7 +30,7 @@ lately as (
 ),
 rated as (
     select
-        o.*,
+        o.* replace (coalesce(o.task, a.task) as task, coalesce(o.agent, a.agent) as agent),
         coalesce(a.open_alerts, 0) as open_alerts,
         l.tokens / least($minutes, greatest(1, date_diff('second', o.started_at, now()) / 60)) as tokens_per_minute,
         l.cost_usd / least($minutes, greatest(1, date_diff('second', o.started_at, now()) / 60)) as cost_per_minute
