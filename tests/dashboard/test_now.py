@@ -293,8 +293,16 @@ def test_it_speaks_spanish(seeded_db: Path) -> None:
 
 def test_what_an_open_run_is_for_is_told_by_its_alert_before_its_root_ends(empty_db: Path) -> None:
     with Database(empty_db).write(timeout_seconds=10) as connection:
-        running = {"ended_at": None, "stop_reason": "running", "status": "running", "task": None, "agent": None}
-        seed.add_run(connection, seed.LOOPING, [seed.tool(1, "search", {"q": "dogs"})], **running)
+        seed.add_run(
+            connection,
+            seed.LOOPING,
+            [seed.tool(1, "search", {"q": "dogs"})],
+            ended_at=None,
+            stop_reason="running",
+            status="running",
+            task=None,
+            agent=None,
+        )
         seed.add_alert(connection, seed.LOOPING, 0, task="find-invoice", agent="finder")
     table = now().dataframe[0].value
     assert table["task"].iloc[0] == "find-invoice"

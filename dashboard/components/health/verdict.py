@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from dashboard.components import alert_card
+from dashboard.components import alert_words
 from dashboard.language import counted, t
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ def show(problems: list[Problem]) -> None:
     for problem in problems:
         with st.container(border=True, gap="xsmall"):
             with st.container(horizontal=True, vertical_alignment="top", gap="small"):
-                alert_card.severity_badge(problem.severity)
+                st.markdown(alert_words.severity_badge(problem.severity), width="content")
                 # What others wrote may be in it: text, and no Markdown.
                 st.text(_sentence(problem), width="stretch")
             st.caption(t(f"health.{problem.name}_remedy"))

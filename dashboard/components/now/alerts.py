@@ -50,16 +50,18 @@ def _by_run(frame: pd.DataFrame) -> list[list[Mapping[Hashable, Any]]]:
 
 
 def _side(name: str, runs: list[list[Mapping[Hashable, Any]]], none: str) -> None:
-    if not runs:
-        st.markdown(f"**{t(f'now.{name}_side_empty')}**")
-        (st.success if name == "open" else st.info)(t(none))
-        return
-    in_all = int(runs[0][0][f"{name}_runs"])
-    heading = counted(f"now.{name}_side", in_all)
-    st.markdown(f"**:red[{heading}]**" if name == "open" else f"**{heading}**")
+    in_all = int(runs[0][0][f"{name}_runs"]) if runs else 0
+    heading = counted(f"now.{name}_side", in_all) if runs else t(f"now.{name}_side_empty")
+    st.markdown(f"**:red[{heading}]**" if runs and name == "open" else f"**{heading}**")
     wants_more = bool(st.session_state.get(_key(name)))
-    for rows in runs if wants_more else runs[: CARDS_AT_FIRST[name]]:
+    shown = runs if wants_more else runs[: CARDS_AT_FIRST[name]]
+    if not runs:
+        (st.success if name == "open" else st.info)(t(none))
+    for rows in shown:
         run_card.show(rows)
+    # What stood here a moment ago goes at once, not when all of the page is drawn: a card beside "no open alerts" confuses.
+    for _ in range(len(shown) or 1, CARDS_AT_FIRST[name]):
+        st.empty()
     if len(runs) > CARDS_AT_FIRST[name]:
         st.toggle(t("now.more" if in_all == len(runs) else "now.more_newest", n=len(runs)), key=_key(name))
     if in_all > len(runs):

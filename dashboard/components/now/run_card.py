@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from dashboard import theme
-from dashboard.components import alert_card, run_link
+from dashboard.components import alert_words, run_link
 from dashboard.language import counted, t
 from dashboard.viewer import time_text
 from dashboard.wording import NOTHING, ago, count, dollars, text_of
@@ -26,22 +26,21 @@ def show(rows: list[Row]) -> None:
         rows: of `recent_alerts`, all of one run, the newest first.
     """
     newest = rows[0]
+    when = t("now.raised", time=time_text(newest["raised_at"]), ago=ago(newest["raised_at"])) if newest["is_open"] else ""
+    sentences = [text_of(row["message"]) for row in rows]
+    if (more := int(newest["run_alerts"]) - len(rows)) > 0:
+        sentences.append(counted("now.more_of_run", more))
+    # The same elements on each card: while the list is drawn anew, one card never shows parts of two.
     with st.container(border=True, gap="xsmall"):
-        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-            alert_card.severity_badge(_worst(rows))
-            for pattern in dict.fromkeys(str(row["pattern"]) for row in rows):
-                alert_card.pattern_badge(pattern)
-            alert_card.state_badge(_state_of(rows))
-            if newest["is_open"]:
-                st.caption(t("now.raised", time=time_text(newest["raised_at"]), ago=ago(newest["raised_at"])), width="content")
-        for row in rows:
-            st.text(text_of(row["message"]))
-        if (more := int(newest["run_alerts"]) - len(rows)) > 0:
-            st.caption(counted("now.more_of_run", more))
-        st.text(alert_card.whose(newest))
+        st.markdown(alert_words.badges(_worst(rows), _patterns(rows), _state_of(rows), when))
+        st.text("\n".join([*sentences, alert_words.whose(newest)]))
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             st.text(spent(newest), width="content")
             run_link.show(str(newest["run_id"]))
+
+
+def _patterns(rows: list[Row]) -> list[str]:
+    return list(dict.fromkeys(str(row["pattern"]) for row in rows))
 
 
 def spent(row: Row) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 import streamlit as st
 
-from dashboard.components import alert_card, notice
+from dashboard.components import alert_words, notice
 from dashboard.components.run import steps
 from dashboard.language import t
 from dashboard.viewer import time_text
@@ -45,13 +45,10 @@ def show(run_id: str, alerts: Answer, *, flagged: bool) -> None:
 
 def _card(run_id: str, row: Mapping[Hashable, Any]) -> None:
     with st.container(border=True, gap="xsmall"):
-        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-            alert_card.severity_badge(str(row["severity"]))
-            alert_card.pattern_badge(str(row["pattern"]))
-            alert_card.state_badge(row)
-            st.caption(time_text(row["raised_at"]), width="content")
+        when = time_text(row["raised_at"])
+        st.markdown(alert_words.badges(str(row["severity"]), [str(row["pattern"])], row, when))
         st.text(text_of(row["message"]))
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-            st.text(alert_card.whose(row), width="content")
+            st.text(alert_words.whose(row), width="content")
             if not pd.isna(row["step"]):
                 steps.link(run_id, int(row["step"]), str(row["alert_id"]))
