@@ -18,6 +18,8 @@ KINDS = {"tasks": "task", "agents": "agent", "models": "model", "services": "ser
 
 MOST_NAMES = 50
 LONGEST_NAME = 500
+FIRST_DAY, LAST_DAY = date(1970, 1, 1), date(2261, 12, 31)
+"""Outside of them no time can be stored, and days near the ends of the calendar have none before or after them."""
 
 Parameters = dict[str, str | int | tuple[str, ...] | None]
 
@@ -95,9 +97,10 @@ def _names(given: Sequence[str]) -> tuple[str, ...]:
 
 def _day(given: Sequence[str]) -> date | None:
     try:
-        return date.fromisoformat(given[0]) if given else None
+        day = date.fromisoformat(given[0]) if given else None
     except ValueError:
         return None
+    return day if day is not None and FIRST_DAY <= day <= LAST_DAY else None
 
 
 def _microseconds(day: date, zone: tzinfo) -> int:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from datetime import date
 from typing import TYPE_CHECKING
+from zoneinfo import ZoneInfo
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dashboard.filters import ADDRESS_NAMES, KINDS, MOST_NAMES, PERIODS, Filters
+from dashboard.filters import ADDRESS_NAMES, FIRST_DAY, KINDS, LAST_DAY, MOST_NAMES, PERIODS, Filters
 from tests.dashboard import seed
 from tests.dashboard.conftest import overview, parameter, texts
 
@@ -19,7 +20,12 @@ if TYPE_CHECKING:
     from streamlit.testing.v1 import AppTest
 
 names = st.lists(st.text(max_size=30), max_size=4, unique=True).map(tuple)
-days = st.none() | st.dates()
+days = st.none() | st.dates(FIRST_DAY, LAST_DAY)
+
+
+def times_asked(filters: Filters) -> list[int | None]:
+    asked = [filters.parameters(ZoneInfo(name)) for name in ("UTC", "Pacific/Kiritimati", "Pacific/Pago_Pago")]
+    return [each[name] for each in asked for name in ("since_us", "until_us")]  # type: ignore[misc]
 
 
 def runs_counted(page: AppTest) -> str:
@@ -34,9 +40,10 @@ def test_an_address_says_the_whole_choice(
     assert Filters.of_address(filters.to_address()) == filters
 
 
-@given(st.dictionaries(st.sampled_from(sorted(ADDRESS_NAMES)), st.lists(st.text(), max_size=80)))
+@given(st.dictionaries(st.sampled_from(sorted(ADDRESS_NAMES)), st.lists(st.text() | st.dates().map(str), max_size=80)))
 def test_whatever_an_address_says_makes_a_bounded_choice(address: dict[str, list[str]]) -> None:
     filters = Filters.of_address(address)
+    assert all(value is None or abs(value) < 2**63 for value in times_asked(filters))
     assert filters.period in PERIODS
     assert all(len(getattr(filters, field)) <= MOST_NAMES for field in KINDS)
 
@@ -84,6 +91,21 @@ def test_a_time_range_takes_the_place_of_days(seeded_db: Path) -> None:
     assert runs_counted(page) == "7"
     assert "from" not in page.query_params
     assert parameter(page, "period") == "24h"
+
+
+@pytest.mark.parametrize("name", ["from", "to"])
+@pytest.mark.parametrize("day", ["0001-01-01", "1969-12-31", "2262-01-01", "9999-12-31"])
+def test_days_without_neighbours_or_that_cannot_be_stored_are_left_out(seeded_db: Path, name: str, day: str) -> None:
+    page = overview(**{name: day})
+    assert not page.exception
+    assert name not in page.query_params
+    assert page.metric
+
+
+def test_the_first_and_the_last_day_that_can_be_stored_are_taken(seeded_db: Path) -> None:
+    page = overview(**{"from": "1970-01-01", "to": "2261-12-31"})
+    assert not page.exception
+    assert (parameter(page, "from"), parameter(page, "to")) == ("1970-01-01", "2261-12-31")
 
 
 def test_days_the_wrong_way_round_are_told(seeded_db: Path) -> None:
