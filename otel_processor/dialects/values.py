@@ -20,8 +20,10 @@ MAX_JSON_CHARS: Final = 262_144
 MAX_DEPTH: Final = 200
 """Deeper structures are cut here, well before Python's own recursion limit."""
 
+MOST_OF_A_CALL: Final = 10**12
+"""Tokens or money of one call; what says more is no measurement, and sums of such numbers would not fit 64 bits."""
+
 _CUT: Final = "…"
-_INT64_MAX: Final = 2**63 - 1
 
 _JSON_STARTS: Final = frozenset('{["-0123456789tfnNI')
 """What a JSON value can begin with, NaN and Infinity included: most texts need no parser to see that they are none."""
@@ -169,7 +171,7 @@ def word(value: Any) -> str | None:
 
 
 def count(value: Any) -> int | None:
-    """A number of tokens: a whole number that is not negative and fits 64 bits."""
+    """A number of tokens: a whole number that is not negative and at most `MOST_OF_A_CALL`."""
     if type(value) is not int:
         if isinstance(value, bool) or not isinstance(value, _SCALARS):
             return None
@@ -181,18 +183,18 @@ def count(value: Any) -> int | None:
         elif isinstance(value, float) and not (math.isfinite(value) and value.is_integer()):
             return None
         value = int(value)
-    return value if 0 <= value <= _INT64_MAX else None
+    return value if 0 <= value <= MOST_OF_A_CALL else None
 
 
 def amount(value: Any) -> float | None:
-    """An amount of money: finite and not negative."""
+    """An amount of money: not negative and at most `MOST_OF_A_CALL`."""
     if isinstance(value, bool) or not isinstance(value, _SCALARS):
         return None
     try:
         number = float(value)
     except (ValueError, OverflowError):
         return None
-    return number if math.isfinite(number) and number >= 0 else None
+    return number if 0 <= number <= MOST_OF_A_CALL else None
 
 
 def flag(value: Any) -> bool | None:

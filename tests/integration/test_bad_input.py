@@ -224,6 +224,20 @@ def test_any_time_through_the_sdk(provider: TracerProvider, db: Path) -> None:
     assert exporter.counters.dropped == 0
 
 
+@pytest.mark.parametrize("number", [2**62, 2**63 - 1, 10**12])
+def test_any_usage(db: Path, number: int) -> None:
+    """Counts that fit where one is kept, and whose sums would not."""
+    usage = {"gen_ai.usage.input_tokens": number, "gen_ai.usage.output_tokens": number, "gen_ai.usage.cost": 1e308}
+    spans = [
+        record(usage | {"gen_ai.operation.name": "chat", "gen_ai.request.model": "gpt-5-mini"}, name="chat") for _ in range(3)
+    ]
+    writer = Recorder(db)
+    assert writer.record(spans, timeout_seconds=5)
+    assert writer.counters.dropped == 0
+    assert value(db, "select tokens from runs") == (6 * number if number <= 10**12 else None)
+    assert rows(db, "select sum(cost_usd) from runs")[0][0] in (None, pytest.approx(3 * number * (0.25 + 2) / 1e6))
+
+
 def test_any_family(db: Path) -> None:
     """Parents that never come, that are the span itself, that go in a circle; empty ids and names."""
     spans = [

@@ -16,13 +16,15 @@ from otel_processor.dialects.values import MAX_DEPTH, NOT_JSON, amount, count, d
         (" 7 ", 7),
         (7.0, 7),
         (0, 0),
-        (2**63 - 1, 2**63 - 1),
+        (10**12, 10**12),
         (True, None),
         (-1, None),
         ("-1", None),
         (7.5, None),
         (math.nan, None),
         (math.inf, None),
+        (10**12 + 1, None),
+        (2**63 - 1, None),
         (2**63, None),
         ("9" * 5000, None),
         ("٣", None),
@@ -39,7 +41,20 @@ def test_counts(value: Any, expected: int | None) -> None:
 
 @pytest.mark.parametrize(
     ("value", "expected"),
-    [(0.5, 0.5), ("0.5", 0.5), (2, 2.0), (-1, None), (True, None), ("nan", None), (10**400, None), ("x", None), (None, None)],
+    [
+        (0.5, 0.5),
+        ("0.5", 0.5),
+        (2, 2.0),
+        (10**12, 1e12),
+        (-1, None),
+        (True, None),
+        ("nan", None),
+        ("inf", None),
+        (1e308, None),
+        (10**400, None),
+        ("x", None),
+        (None, None),
+    ],
 )
 def test_amounts(value: Any, expected: float | None) -> None:
     assert amount(value) == expected
