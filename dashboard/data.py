@@ -26,6 +26,7 @@ from otel_processor.errors import StoreBusyError, StoreError
 from otel_processor.store.opening import open_read_only
 from otel_processor.store.scripts import query
 from otel_processor.store.temporary_views import make_views
+from otel_processor.store.upgrading import why_unlike
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -150,6 +151,10 @@ def _read(path: str, name: str, parameters: dict[str, Parameter], wait_seconds: 
     try:
         asked = make_views(connection, text, {column: _listed(value) for column, value in parameters.items()})
         frame: pd.DataFrame = connection.execute(text, asked).df()
+    except Exception as error:
+        if reason := why_unlike(connection):
+            raise StoreError(f"{path} cannot be read: {reason}") from error
+        raise
     finally:
         connection.close()
     for column in frame.columns.intersection(list(_FOREIGN_TEXT)):

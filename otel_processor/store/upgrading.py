@@ -12,6 +12,8 @@ from otel_processor.store.totals import recount_if_behind
 if TYPE_CHECKING:
     from pathlib import Path
 
+    import duckdb
+
 
 def bring_up_to_date(path: Path, *, timeout_seconds: float = 2.0) -> bool:
     """Do what the first write of this version would do to an older database; return whether that was done.
@@ -36,6 +38,28 @@ def bring_up_to_date(path: Path, *, timeout_seconds: float = 2.0) -> bool:
     except (StoreError, duckdb.Error):
         return False
     return True
+
+
+def why_unlike(connection: duckdb.DuckDBPyConnection) -> str | None:
+    """Say why a database lacks what queries of this version ask for; None where its schema is that of this version.
+
+    Args:
+        connection: to the database.
+    """
+    import duckdb
+
+    known = f"{SCHEMA_MAJOR}.{SCHEMA_MINOR}"
+    try:
+        found = connection.execute("select schema_major, schema_minor from meta").fetchone()
+    except duckdb.Error:
+        found = None
+    if found is None:
+        return "it is a DuckDB database, and otel-processor did not make it; give another path with --db"
+    if found[0] != SCHEMA_MAJOR:
+        return f"its schema is {found[0]}.{found[1]}, this version understands {known}; install the version that made it"
+    if found[1] < SCHEMA_MINOR:
+        return f"its schema is {found[0]}.{found[1]}, older than {known}; the next write of this version brings it up to date"
+    return None
 
 
 def _is_behind(path: Path, timeout_seconds: float) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import duckdb
 import pytest
 import streamlit as st
 
@@ -76,3 +77,28 @@ def test_the_path_comes_from_the_environment(monkeypatch: pytest.MonkeyPatch) ->
     assert data.database_path() == "elsewhere.duckdb"
     monkeypatch.setenv("OTEL_PROCESSOR_DB", "")
     assert data.database_path() == "agents.duckdb"
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ("alter table meta rename to sundry", "otel-processor did not make it; give another path with --db"),
+        ("update meta set schema_major = 9", "its schema is 9."),
+        ("update meta set schema_minor = 0", "the next write of this version brings it up to date"),
+    ],
+)
+def test_a_database_that_lacks_what_is_asked_for_says_why(seeded_db: Path, change: str, said: str) -> None:
+    with duckdb.connect(str(seeded_db)) as connection:
+        connection.execute("drop view runs")
+        connection.execute(change)
+    answer = run_totals(Filters())
+    assert answer.state is State.UNREADABLE
+    assert said in answer.problem
+
+
+def test_a_database_of_this_version_that_lacks_something_says_what(seeded_db: Path) -> None:
+    with duckdb.connect(str(seeded_db)) as connection:
+        connection.execute("drop view runs")
+    answer = run_totals(Filters())
+    assert answer.state is State.UNREADABLE
+    assert "runs does not exist" in answer.problem
