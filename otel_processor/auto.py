@@ -6,16 +6,22 @@ that is done, the post-instrument hook adds the span processor.
 
 from __future__ import annotations
 
+import logging
 import os
 
 from opentelemetry import trace
 from opentelemetry.sdk.trace import TracerProvider
 
 from otel_processor.alerts.receivers import register
+from otel_processor.alerts.settings import AlertSettings
+from otel_processor.alerts.sinks import open_sinks
+from otel_processor.errors import ConfigError
 from otel_processor.exporter import DuckDBSpanExporter
 from otel_processor.exporter.duckdb_span_exporter import living_exporters
 from otel_processor.processor import LoopSpanProcessor
 from otel_processor.settings import BATCH_DELAY_MILLIS, QUEUE_SIZE_VARIABLE, QUEUE_SPANS, load_settings
+
+_log = logging.getLogger(__name__)
 
 _DELAY = "OTEL_BSP_SCHEDULE_DELAY"
 
@@ -25,9 +31,20 @@ class DuckDBSpanExporterFromEnvironment(DuckDBSpanExporter):
 
     def __init__(self) -> None:
         """Set up the exporter, and give the SDK's processor that is built around it next a shorter delay and a longer queue."""
-        super().__init__()
+        super().__init__(alerts=_alerts())
         os.environ.setdefault(_DELAY, str(BATCH_DELAY_MILLIS))
         os.environ.setdefault(QUEUE_SIZE_VARIABLE, str(QUEUE_SPANS))
+
+
+def _alerts() -> AlertSettings:
+    """Return who is told of alerts. Here nobody can catch an error, and a wrong address must not cost the spans."""
+    try:
+        settings = AlertSettings.from_environment()
+        open_sinks(settings)
+    except ConfigError as error:
+        _log.error("%s; until then no message about an alert is sent from this process", error)
+        return AlertSettings()
+    return settings
 
 
 def add_loop_processor() -> None:

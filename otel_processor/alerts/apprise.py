@@ -21,6 +21,8 @@ MISSING = f"{URLS} needs the package apprise: pip install 'otel-processor[alerts
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{0,20}(?=://)")
 _HOST_FIRST = re.compile(r"\{schema\}://(?:[^/@]*@)?\{host\}")
 _PIECES = re.compile(r"[/:@?&=,;#]+")
+_MENTION = re.compile(r"[@!<](?=\S)")
+"""How services, and apprise for some of them, begin one: `@everyone`, `<!channel>`, `!here>`, `<users/all>`."""
 _SHORTEST_SECRET = 4
 _ERROR_CHARS = 200
 
@@ -108,7 +110,7 @@ def _secrets(url: str, plugin: Any) -> list[str]:
 
 def _without_mentions(text: str) -> str:
     """Return the text in which nothing calls all members of a channel."""
-    return text.replace("@", "@\u2060")
+    return _MENTION.sub("\\g<0>\u2060", text)
 
 
 _sending = threading.local()

@@ -48,7 +48,7 @@ class Mention:
 
     def as_json(self) -> dict[str, Any]:
         """Return it as a part of the JSON body."""
-        return known(run_id=self.run_id, task=self.task, pattern=self.pattern, url=self.link)
+        return known(run_id=self.run_id, task=_name(self.task), pattern=self.pattern, url=self.link)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,7 +80,7 @@ class Notice:
     resolved_ns: int | None = None
     ended_by: EndedBy | None = None
     more_alerts: int = 0
-    """Of a summary: alerts that were held back, in `more_runs` runs, `more_over` of them over by now."""
+    """Of a summary: alerts that were held back, in `more_runs` runs; `more_over`, of those that it is about, are over by now."""
     more_runs: int = 0
     more_over: int = 0
     first: tuple[Mention, ...] = ()
@@ -97,7 +97,7 @@ class Notice:
         elif self.kind is Kind.RECOVERY:
             line = f"Over: {self.pattern} in {whose}"
         else:
-            line = f"{self.severity or 'warning'}: {self.pattern} in {whose}"
+            line = f"{self.severity or 'warning'}: {self.pattern or 'an alert'} in {whose}"
         return inert(line, _TITLE_CHARS)
 
     def text(self) -> str:
@@ -117,7 +117,7 @@ class Notice:
             lines.append("Held back, since there were too many for one minute; the first of them:")
             lines += [mention.text() for mention in self.first]
             if self.more_over:
-                lines.append(f"{count(self.more_over, 'alert')} of them over by now.")
+                lines.append(f"Over by now: {count(self.more_over, 'alert')}.")
         lines.append(f"At {moment(self.at_ns)}")
         if self.link:
             lines.append(self.link)
@@ -151,9 +151,9 @@ class Notice:
                 severity=self.severity,
                 action=self.action,
                 stop_reason=self.stop_reason,
-                message=self.message,
+                message=self.message and inert(self.message, _LINE_CHARS),
             ),
-            "run": known(id=self.run_id, task=self.task, agent=self.agent, url=self.link),
+            "run": known(id=self.run_id, task=_name(self.task), agent=_name(self.agent), url=self.link),
             "spent": known(steps=self.steps, tokens=self.tokens, cost_usd=self.cost_usd),
             "resolved": known(at=moment(self.resolved_ns), by=self.ended_by and str(self.ended_by)) if self.resolved_ns else {},
         }
@@ -172,6 +172,10 @@ _OVER = {
     EndedBy.RUN_ENDED: "Over: the run ended",
     None: "Over",
 }
+
+
+def _name(text: str | None) -> str | None:
+    return None if text is None else inert(text, _NAME_CHARS)
 
 
 def known(**fields: Any) -> dict[str, Any]:

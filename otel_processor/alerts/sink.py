@@ -33,6 +33,14 @@ class Sink(Protocol):
         """Try once, within seconds; never raises for what is wrong outside."""
 
 
+def send_through(sink: Sink, notice: Notice) -> Outcome:
+    """Try once, whatever a sink of ours, or what it is built on, does wrong: that costs no other message anything."""
+    try:
+        return sink.send(notice)
+    except Exception as error:  # noqa: BLE001 - what it says may hold the address, so only its kind is told
+        return Outcome(False, f"a bug: {type(error).__name__}")
+
+
 def sink_name(scheme: str, host: str | None, url: str) -> str:
     """Return the name of a sink: `https://hooks.example.com#1a2b3c4d`; without a host that may be told `slack#1a2b3c4d`."""
     short = hashlib.sha256(url.encode("utf-8", "surrogatepass")).hexdigest()[:8]

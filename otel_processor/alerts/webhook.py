@@ -15,7 +15,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Callable
 from typing import IO, TYPE_CHECKING, Any
-from urllib.parse import unquote, urlsplit, urlunsplit
+from urllib.parse import quote, unquote, urlsplit, urlunsplit
 
 from otel_processor.alerts.inert import inert
 from otel_processor.alerts.notice import Notice
@@ -32,6 +32,7 @@ TIMESTAMP = "X-Otel-Processor-Timestamp"
 SIGNATURE = "X-Otel-Processor-Signature"
 DELIVERY = "X-Otel-Processor-Delivery"
 
+_SPARED = "%/:?#[]@!$&'()*+,;=~|\\^`{}<>\""
 _LONGEST_RETRY_AFTER = 3_600.0
 _TOO_MANY = 429
 _TRY_LATER = frozenset({408, 425, _TOO_MANY})
@@ -68,7 +69,9 @@ class Webhook:
         if parts.port is not None:
             shown += f":{parts.port}"
         self.name = sink_name(parts.scheme, shown, url)
-        self._url = urlunsplit((parts.scheme, shown, parts.path or "/", parts.query, ""))
+        # What is no ASCII is written with %, and what is written so already stays.
+        path, query = quote(parts.path or "/", _SPARED), quote(parts.query, _SPARED)
+        self._url = urlunsplit((parts.scheme, shown.encode("idna").decode() if ":" not in host else shown, path, query, ""))
         self._authorization = _basic(parts.username, parts.password)
         self._secret = secret
         self._timeout = timeout_seconds
@@ -149,6 +152,7 @@ class _Watch:
 
     def __init__(self, seconds: float) -> None:
         self.is_over = False
+        self._until = time.monotonic() + seconds
         self._lock = threading.Lock()
         self._sockets: list[socket.socket] = []
         self._timer = threading.Timer(seconds, self._cut)
@@ -160,11 +164,33 @@ class _Watch:
     def __exit__(self, *_: object) -> None:
         self._timer.cancel()
 
+    def connect(self, address: tuple[str, int], _timeout: object = None, _source: object = None) -> socket.socket:
+        """Connect to the first address of a host that answers; all of them share the time that is left."""
+        error: OSError = TimeoutError("no address of the host answered in time")
+        for family, kind, protocol, _, found in socket.getaddrinfo(*address, 0, socket.SOCK_STREAM):
+            left = self._until - time.monotonic()
+            if left <= 0:
+                break
+            connection = socket.socket(family, kind, protocol)
+            try:
+                connection.settimeout(left)
+                connection.connect(found)
+            except OSError as refused:
+                connection.close()
+                error = refused
+                continue
+            self.add(connection)
+            return connection
+        raise error
+
     def add(self, connection: socket.socket | None) -> None:
         """Watch a connection."""
         with self._lock:
             if connection is not None:
                 self._sockets.append(connection)
+            is_late = self.is_over
+        if is_late:
+            self._cut()
 
     def _cut(self) -> None:
         with self._lock:
@@ -189,12 +215,14 @@ def _opener(watch: _Watch) -> urllib.request.OpenerDirector:
 
     class Plain(http.client.HTTPConnection):
         def connect(self) -> None:
+            self._create_connection = watch.connect
             super().connect()
-            watch.add(self.sock)
 
     class Secure(http.client.HTTPSConnection):
         def connect(self) -> None:
+            self._create_connection = watch.connect
             super().connect()
+            # What it was wrapped into has the descriptor now.
             watch.add(self.sock)
 
     class PlainHandler(urllib.request.HTTPHandler):

@@ -26,7 +26,7 @@ def look_at_sinks() -> Iterator[Check]:
         settings = AlertSettings.from_environment()
         sinks = open_sinks(settings)
     except ConfigError as error:
-        yield problem("alerts", str(error), "correct it; agents with these settings do not start")
+        yield problem("alerts", str(error), "correct it; instrument() refuses it, and without code no message is sent")
         return
     if not sinks:
         yield ok("alerts", f"told in the log, as metrics and in the database only; to be sent a message: {REMEDY}")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from otel_processor.alerts.notice import Kind, Notice
 from otel_processor.delivery.facts import notices_of
 from otel_processor.delivery.pace import MINUTE_NS, MOST_ATTEMPTS
-from otel_processor.recording.ordering import append, delivery_id
+from otel_processor.recording.ordering import LONGEST_WAIT_NS, append, delivery_id
 from otel_processor.store.columns import DELIVERIES, as_list
 from otel_processor.store.scripts import delivery_statement
 
@@ -47,6 +47,8 @@ class Look:
     """When something is due next; None: nothing is."""
     awaiting: int = 0
     """Messages that were sent about alerts that are open."""
+    given_up: list[tuple[str, str]] = field(default_factory=list)
+    """The sink and the last error of each message that is not tried again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,11 +76,13 @@ def look(
     """
     asked = {"sinks": as_list(sinks)}
     now_us = now_ns // 1_000
-    connection.execute(delivery_statement("exhaust"), asked | {"most": MOST_ATTEMPTS, "now_us": now_us})
+    found = Look()
+    found.given_up = connection.execute(
+        delivery_statement("exhaust"), asked | {"most": MOST_ATTEMPTS, "now_us": now_us}
+    ).fetchall()
     connection.execute(delivery_statement("give_up_held"))
     connection.execute(delivery_statement("wake"), asked | {"now_us": now_us})
     _order_recoveries(connection, sinks, now_ns)
-    found = Look()
     due = _due(connection, sinks, now_ns, sender)
     if due:
         chosen = _choose(connection, due, sinks, settings.per_minute, now_ns)
@@ -90,7 +94,8 @@ def look(
             Claim(row.sink, row.attempts + 1, notices[row.delivery_id], now_ns + LEASE_NS)
             for row in sorted(chosen, key=lambda row: row.attempts)
         ]
-    ((next_us, found.awaiting, _),) = connection.execute(delivery_statement("attention"), asked | {"sender": sender}).fetchall()
+    beyond = {"sender": sender, "beyond_us": (now_ns + LONGEST_WAIT_NS) // 1_000}
+    ((next_us, found.awaiting, _),) = connection.execute(delivery_statement("attention"), asked | beyond).fetchall()
     found.next_ns = None if next_us is None else next_us * 1_000
     return found
 
@@ -98,7 +103,13 @@ def look(
 def _due(connection: duckdb.DuckDBPyConnection, sinks: Sequence[str], now_ns: int, sender: str) -> list[_Due]:
     rows = connection.execute(
         delivery_statement("due"),
-        {"sinks": as_list(sinks), "now_us": now_ns // 1_000, "sender": sender, "at_most": _LOOKED_AT},
+        {
+            "sinks": as_list(sinks),
+            "now_us": now_ns // 1_000,
+            "beyond_us": (now_ns + LONGEST_WAIT_NS) // 1_000,
+            "sender": sender,
+            "at_most": _LOOKED_AT,
+        },
     ).fetchall()
     return [_Due(row[0], row[1], Kind(row[2]), row[3], row[4]) for row in rows]
 
@@ -113,7 +124,7 @@ def _order_recoveries(connection: duckdb.DuckDBPyConnection, sinks: Sequence[str
         {"ids": as_list([row[0] for row in rows])},
     )
     columns = DELIVERIES.empty()
-    for _, sink, alert_id, run_id, pattern in rows:
+    for _, sink, alert_id, run_id, pattern, resolved_us in rows:
         append(
             columns,
             delivery_id=delivery_id("recovery", sink, alert_id),
@@ -124,7 +135,7 @@ def _order_recoveries(connection: duckdb.DuckDBPyConnection, sinks: Sequence[str
             pattern=pattern,
             state="pending",
             created_ns=now_ns,
-            due_ns=now_ns,
+            due_ns=min(max(resolved_us, 0) * 1_000, now_ns),
         )
     DELIVERIES.insert(connection, columns)
 
@@ -134,7 +145,8 @@ def _choose(
 ) -> list[_Due]:
     """Return what is sent now; what is beyond a sink's limit is held back."""
     rows = connection.execute(
-        delivery_statement("tried"), {"sinks": as_list(sinks), "since_us": (now_ns - MINUTE_NS) // 1_000}
+        delivery_statement("tried"),
+        {"sinks": as_list(sinks), "since_us": (now_ns - MINUTE_NS) // 1_000, "now_us": now_ns // 1_000},
     ).fetchall()
     tried: Mapping[str, tuple[int, int]] = {sink: (number, first_us * 1_000) for sink, number, first_us in rows}
     chosen: list[_Due] = []

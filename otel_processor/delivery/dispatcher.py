@@ -8,10 +8,13 @@ import os
 import threading
 import time
 import weakref
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from otel_processor.alerts.metrics import alert_metrics
+from otel_processor.alerts.notice import count
+from otel_processor.alerts.sink import send_through
 from otel_processor.bug_reports import report_bug
 from otel_processor.delivery.claiming import Claim, Look, look
 from otel_processor.delivery.in_hand import AlertsInHand, stored_ids
@@ -38,6 +41,9 @@ _SHUT_OUT_SECONDS = 2.0
 
 _OFTEN_SECONDS, _SELDOM_SECONDS = 5.0, 60.0
 """While an alert is open that somebody else may end: looked after so often first, then less and less."""
+
+_UNWRITTEN = 1_000
+"""What was sent while neither the database nor the spool could be written; the oldest goes first."""
 
 _CLOSING_PAUSE_SECONDS = 0.1
 _WARNING_SECONDS = 60.0
@@ -185,6 +191,7 @@ class Dispatcher:
             found = look(connection, tuple(self._sinks), self._settings, now_ns=now, sender=sender)
         del self._results[: len(results)], self._unwritten[: len(unwritten)]
         self._in_hand.forget(stored)
+        self._tell_given_up(found.given_up)
         return found
 
     def _send(self, claims: Sequence[Claim]) -> None:
@@ -196,7 +203,7 @@ class Dispatcher:
             if sink is None or claim.sink in silent or now > claim.lease_ns - _SENDING_NS:
                 self._results.append(Result(claim, None, now))
                 continue
-            outcome = sink.send(claim.notice)
+            outcome = send_through(sink, claim.notice)
             result = Result(claim, outcome, self._clock())
             self._results.append(result)
             self._tell(claim.sink, result.word, outcome)
@@ -217,6 +224,7 @@ class Dispatcher:
             spool.save(self._recorder.path, spooled_sent(rows))
         except OSError:
             self._unwritten.append(rows)
+            del self._unwritten[:-_UNWRITTEN]
 
     def _forget_stored(self) -> None:
         with contextlib.suppress(StoreError), self._recorder.database.write(timeout_seconds=_WRITE_SECONDS) as connection:
@@ -232,10 +240,16 @@ class Dispatcher:
 
     def _tell(self, sink: str, word: str, outcome: Outcome) -> None:
         alert_metrics().tried(sink, word)
-        if word == "gave_up":
-            _log.warning("a message to %s could not be delivered and is given up: %s", sink, outcome.error)
-        elif word == "failed":
+        if word == "failed":
             self._warn(sink, "a message to %s could not be delivered and is tried again: %s", sink, outcome.error)
+
+    def _tell_given_up(self, given_up: Sequence[tuple[str, str]]) -> None:
+        errors = dict(given_up)
+        for sink, number in Counter(sink for sink, _ in given_up).items():
+            for _ in range(number):
+                alert_metrics().tried(sink, "gave_up")
+            told = count(number, "message")
+            _log.warning("%s to %s could not be delivered, given up: %s", told, sink, errors[sink])
 
     def _warn(self, about: str, message: str, *values: object) -> None:
         """Log it, once a minute at most for each thing."""

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from otel_processor.alerts.sink import Outcome, Sink
+from otel_processor.alerts.sink import Outcome, Sink, send_through
 from otel_processor.delivery.facts import notice_of_alert
 from otel_processor.delivery.pace import Minute
 from otel_processor.recording.ordering import append, delivery_id
@@ -89,16 +89,21 @@ class AlertsInHand:
             tried: told of each try.
         """
         rows = DELIVERIES.empty()
+        silent: set[str] = set()
         for held in self.overdue(now_ns):
             for sink in self._open_sinks(held, sinks, now_ns):
+                if sink.name in silent:
+                    continue
                 message_id = delivery_id("alert", sink.name, held.alert.alert_id)
-                outcome = sink.send(notice_of_alert(held.alert, message_id, self._settings))
+                outcome = send_through(sink, notice_of_alert(held.alert, message_id, self._settings))
                 self._minutes[sink.name].count(now_ns)
                 tried(sink.name, outcome)
                 if outcome.sent:
                     held.sent.add(sink.name)
                     self._remember(held.alert, sink.name, now_ns)
                     _append_sent(rows, held.alert, sink.name, message_id, now_ns)
+                elif not outcome.answered:
+                    silent.add(sink.name)
             held.tries += 1
             held.since_ns = now_ns
             if held.tries >= _TRIES or len(held.sent) == len(sinks):
@@ -111,7 +116,7 @@ class AlertsInHand:
         cooldown_ns = int(self._plan.cooldown_seconds * 1e9)
         for name, sink in sinks.items():
             last_ns = self._told.get((alert.run_id, str(alert.verdict.pattern), name))
-            is_cooling = last_ns is not None and now_ns - last_ns < cooldown_ns
+            is_cooling = last_ns is not None and 0 <= now_ns - last_ns < cooldown_ns
             room = self._minutes.setdefault(name, Minute(self._settings.per_minute)).has_room(now_ns)
             if name not in held.sent and not is_cooling and room:
                 yield sink

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from otel_processor.alerts.notice import Kind
-from otel_processor.delivery.pace import MOST_ATTEMPTS, pause_seconds
+from otel_processor.delivery.pace import pause_seconds
 from otel_processor.recording.ordering import append
 from otel_processor.store.columns import DELIVERIES, encodable
 from otel_processor.store.scripts import delivery_statement
@@ -42,7 +42,7 @@ class Result:
             return "released"
         if self.outcome.sent:
             return "sent"
-        return "gave_up" if self.claim.attempts >= MOST_ATTEMPTS else "failed"
+        return "failed"
 
 
 def sent_rows(results: list[Result]) -> Columns:

@@ -35,7 +35,7 @@ class Minute:
 
     def has_room(self, now_ns: int) -> bool:
         """Return whether one more message is within the limit."""
-        return len(self._sent) < self._per_minute or now_ns - self._sent[0] >= MINUTE_NS
+        return len(self._sent) < self._per_minute or not 0 <= now_ns - self._sent[0] < MINUTE_NS
 
     def count(self, now_ns: int) -> None:
         """Count a message that is sent now."""

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 OWN_LEASE_NS = 10_000_000_000
 """So long a message is left to the process that ordered it, so that not all of them come for it at once."""
 
+LONGEST_WAIT_NS = 7_200_000_000_000
+"""No message waits for as long: what is due later still was written by a clock that was wrong."""
+
 _TOLD = frozenset({"pending", "sending", "sent", "held", "summed", "gave_up"})
 
 
@@ -52,9 +55,10 @@ def order(
     ordered = {(row[0], row[1]) for row in rows}
     # The latest first: of each run, pattern and sink the last one that was not suppressed itself.
     told: dict[tuple[str, str, str], int] = {}
-    for _, sink, run_id, pattern, state, created_us in rows:
+    for _, sink, run_id, pattern, state, told_us in rows:
         if state in _TOLD:
-            told.setdefault((run_id, pattern, sink), created_us * 1_000)
+            # Later than now, a wrong clock says, or a message that waits for its next try.
+            told.setdefault((run_id, pattern, sink), min(told_us * 1_000, now_ns))
     columns = DELIVERIES.empty()
     for alert, plan in sorted(wanted, key=lambda one: one[0].at_ns):
         # As it reads in the rows.
@@ -117,7 +121,7 @@ def note_sent_unclaimed(connection: duckdb.DuckDBPyConnection, sent: Columns) ->
 
 def is_due(connection: duckdb.DuckDBPyConnection, sinks: Sequence[str], *, now_ns: int, sender: str) -> bool:
     """Return whether a message of these sinks is to be sent now, or the end of an alert to be told."""
-    asked = {"sinks": as_list(sinks), "sender": sender}
+    asked = {"sinks": as_list(sinks), "sender": sender, "beyond_us": (now_ns + LONGEST_WAIT_NS) // 1_000}
     rows = connection.execute(delivery_statement("attention"), asked).fetchall()
     next_us, _, ended = rows[0]
     return bool(ended) or (next_us is not None and next_us <= now_ns // 1_000)

@@ -29,7 +29,12 @@ STORAGE_VERSION = "v1.2.0"
 """Files that DuckDB 1.2 and later can open, whichever version made them."""
 
 _MAKING_SECONDS = 5.0
-"""An empty file that is older than this is not about to become a database."""
+"""A file without its headers that is older than this is not about to become a database."""
+
+_HEADER_BYTES = 3 * 4_096
+"""Of the three headers of a DuckDB file: one that ends before holds nothing, its writer died or the disk was full."""
+
+_MAGIC = slice(8, 12)
 
 _NOT_OURS = "the database has tables of the same names that are not ours; give another path with --db"
 
@@ -127,12 +132,16 @@ class Database:
         return engine
 
     def _begun(self, error: duckdb.Error) -> StoreBusyError | None:
-        """Return how to go on where the file is empty: somebody is making it, or died while at it and it can go."""
+        """Return how to go on where the file is not whole yet: somebody is making it, or came to no end and it can go."""
+        said = str(error)
         try:
             found = self.path.stat()
+            with self.path.open("rb") as file:
+                is_ours = file.read(_MAGIC.stop)[_MAGIC] == b"DUCK" and "Could not read enough bytes" in said
+            is_empty = not found.st_size and "not a valid DuckDB database" in said
             if (
-                "not a valid DuckDB database" not in str(error)
-                or found.st_size
+                not (is_empty or is_ours)
+                or found.st_size >= _HEADER_BYTES
                 or self.path.with_name(f"{self.path.name}.wal").exists()
             ):
                 return None

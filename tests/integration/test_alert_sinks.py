@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import hmac
 import logging
@@ -9,7 +10,7 @@ import re
 import socket
 import threading
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -138,6 +139,58 @@ def test_a_receiver_that_answers_byte_by_byte_is_left() -> None:
     assert (outcome.sent, outcome.error) == (False, "no answer within 0.5 s")
 
 
+def test_a_host_of_many_addresses_gets_no_more_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A list of waiting connections that is full lets nobody in, as a host that is gone does, address by address."""
+    look_up = socket.getaddrinfo
+    with socket.socket() as full, contextlib.ExitStack() as waiting:
+        full.bind(("127.0.0.1", 0))
+        full.listen(0)
+        for _ in range(4):
+            one = waiting.enter_context(socket.socket())
+            one.setblocking(False)
+            one.connect_ex(full.getsockname())
+        tried: list[int] = []
+
+        def six(*arguments: Any) -> Any:
+            for number in range(6):
+                tried.append(number)
+                yield from look_up(*arguments)
+
+        monkeypatch.setattr(socket, "getaddrinfo", six)
+        outcome = Webhook(f"http://127.0.0.1:{full.getsockname()[1]}/", timeout_seconds=0.5).send(notice())
+    assert outcome.error == "no answer within 0.5 s"
+    # The first one took all the time, and the second is not begun.
+    assert len(tried) <= 2
+
+
+def test_a_connection_that_comes_when_the_time_is_over_is_cut(receiver: AlertReceiver, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Looking a name up cannot be cut; what follows may not begin a time of its own."""
+    look_up = socket.getaddrinfo
+
+    def slow(*arguments: Any) -> Any:
+        time.sleep(0.4)
+        return look_up(*arguments)
+
+    monkeypatch.setattr(socket, "getaddrinfo", slow)
+    outcome = Webhook(receiver.url, timeout_seconds=0.2).send(notice())
+    assert (outcome.sent, outcome.error) == (False, "no answer within 0.2 s")
+    assert receiver.messages == []
+
+
+def test_an_address_of_any_letters_is_sent_as_the_web_writes_it(receiver: AlertReceiver) -> None:
+    assert Webhook(f"{receiver.url}/ñ%C3%B1/a%2Fb?x=ñ&y=1").send(notice()).sent
+    assert receiver.messages[0].path == "/hook/%C3%B1%C3%B1/a%2Fb?x=%C3%B1&y=1"
+
+
+def test_no_text_calls_a_whole_channel(receiver: AlertReceiver) -> None:
+    """Each service begins it in its own way, and the package finds one of them without its bracket."""
+    called = "@everyone <!channel> !here> <users/all> what! a < b"
+    assert AppriseSink(f"json://127.0.0.1:{receiver.port}/").send(notice(task=called, message=called)).sent
+    for text in (receiver.messages[0].json["title"], receiver.messages[0].json["message"]):
+        assert not re.search(r"[@!<]\w", text), text
+        assert "what! a < b" in text
+
+
 def test_a_receiver_that_hangs_is_left(receiver: AlertReceiver) -> None:
     receiver.hangs = threading.Event()
     outcome = Webhook(receiver.url, timeout_seconds=0.3).send(notice())
@@ -210,11 +263,14 @@ def test_hostile_text_is_inert(receiver: AlertReceiver) -> None:
     hook, chat = receiver.messages
     assert "X-Evil" not in hook.headers
     assert hook.json["title"].isprintable()
+    assert (hook.json["run"]["task"] + hook.json["run"]["agent"] + hook.json["alert"]["message"]).isprintable()
     assert "@everyone" not in chat.json["title"] + chat.json["message"]
     for text in (hook.json["text"], chat.json["message"].replace("\u2060", ""), chat.json["title"].replace("\u2060", "")):
         assert all(line.isprintable() for line in text.split("\n")), text
     summary = notice(kind=Kind.SUMMARY, first=(Mention(run_id=HOSTILE, task=HOSTILE, pattern=HOSTILE),), more_alerts=1)
     assert all(line.isprintable() for line in summary.text().split("\n"))
+    assert summary.as_json()["more"]["first"][0]["task"].isprintable()
+    assert len(str(notice(task="t" * 50_000, message="m" * 50_000).as_json())) < 3_000
     assert summary.title().isprintable()
 
 

@@ -8,6 +8,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from otel_processor.alerts.metrics import alert_metrics
+from otel_processor.alerts.settings import AlertSettings
+from otel_processor.alerts.sink import Outcome
+from otel_processor.alerts.sinks import open_sinks
+from otel_processor.delivery.dispatcher import Dispatcher
 from otel_processor.delivery.pace import MOST_ATTEMPTS
 from otel_processor.model import Action, Pattern
 from otel_processor.policy import Policy
@@ -23,6 +28,8 @@ from tests.integration.stored import rows, value
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+    from otel_processor.alerts.notice import Notice
 
 MINUTE = 60
 
@@ -397,3 +404,174 @@ def test_no_secret_gets_into_the_database_or_the_log(db: Path, clock: Clock, cap
     for text in (stored, logged, repr(one.settings), str(one.dispatcher._sinks.keys())):
         assert "hush" not in text, [secret for secret in secrets if secret in text]
     assert db.read_bytes().find(b"hush") == -1
+
+
+def test_a_clock_that_goes_back_delays_nothing_that_is_new(db: Path, clock: Clock, receiver: AlertReceiver) -> None:
+    """What was tried an hour, or a day, later than now does not count as tried within this minute."""
+    one = sender(db, clock, receiver.url, per_minute=2)
+    for seconds in (3_600, 86_400):
+        clock.forward(seconds)
+        one.tell(alert(f"before-{seconds}"), alert(f"too-{seconds}"))
+        one.look()
+        clock.forward(-seconds)
+        one.tell(alert(f"after-{seconds}", at=clock.now_ns))
+        one.look()
+        assert receiver.messages[-1].json["run"]["id"] == f"after-{seconds}"
+        clock.forward(61)
+
+
+def test_what_a_wrong_clock_put_off_for_a_day_is_sent(db: Path, clock: Clock, receiver: AlertReceiver) -> None:
+    one, other = sender(db, clock, receiver.url), sender(db, clock, receiver.url)
+    clock.forward(86_400)
+    receiver.answers = [(500, {})]
+    one.tell(alert("failed"))
+    one.look()
+    one.tell(alert("left to its writer"))
+    clock.forward(-86_400)
+    wait = other.look()
+    assert receiver.kinds == ["alert"] * 3
+    assert {state for *_, state, _ in states(db)} == {"sent"}
+    assert wait is not None
+    assert wait > 1
+
+
+def test_the_cooldown_begins_when_it_is_told(db: Path, clock: Clock, receiver: AlertReceiver) -> None:
+    """Also of what was suppressed at first: its row is older than its message."""
+    one = sender(db, clock, receiver.url, cooldown_seconds=100)
+    one.tell(alert(number=1))
+    one.look()
+    end_alerts(db, clock.now_ns)
+    clock.forward(90)
+    one.tell(alert(number=2, at=clock.now_ns))
+    clock.forward(11)
+    one.look()
+    end_alerts(db, clock.now_ns)
+    one.look()
+    assert receiver.kinds == ["alert", "recovery", "alert", "recovery"]
+    clock.forward(95)
+    one.tell(alert(number=3, at=clock.now_ns))
+    one.look()
+    assert len(receiver.messages) == 4
+    clock.forward(6)
+    one.look()
+    assert receiver.kinds[4:] == ["alert"]
+
+
+def test_an_alert_that_somebody_removed_keeps_nobody_busy(db: Path, clock: Clock, receiver: AlertReceiver) -> None:
+    one = sender(db, clock, receiver.url)
+    one.tell(alert(number=1))
+    one.look()
+    end_alerts(db, clock.now_ns)
+    clock.forward(10)
+    one.tell(alert(number=2, at=clock.now_ns), alert("run-2"))
+    one.look()
+    with one.recorder.database.write(timeout_seconds=5) as connection:
+        connection.execute("delete from alerts")
+    clock.forward(1_000)
+    assert one.look() is None
+
+
+def test_a_bug_in_a_sink_holds_up_no_other_and_tells_nothing(
+    db: Path, clock: Clock, receiver: AlertReceiver, caplog: pytest.LogCaptureFixture
+) -> None:
+    class Broken:
+        name = "broken#1"
+
+        def send(self, _: Notice) -> Outcome:
+            raise KeyError("hush")
+
+    settings = AlertSettings(webhook=receiver.url)
+    sinks = (Broken(), *open_sinks(settings))
+    recorder = Recorder(db, plan=settings.plan(tuple(sink.name for sink in sinks)), clock=clock)
+    dispatcher = Dispatcher(recorder, sinks, settings, clock=clock)
+    assert recorder.tell([alert("run-1"), alert("run-2")], timeout_seconds=5)
+    with caplog.at_level(logging.WARNING, "otel_processor"):
+        while dispatcher.look_once() == 0.0:
+            pass
+    assert receiver.kinds == ["alert", "alert"]
+    assert (
+        rows(db, "select state, attempts, error from deliveries where sink = 'broken#1'")
+        == [("pending", 1, "a bug: KeyError")] * 2
+    )
+    assert "hush" not in caplog.text
+
+
+def test_all_that_is_given_up_is_said_and_counted(
+    db: Path, clock: Clock, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also what was not even asked for since its receiver did not answer others."""
+    counted: list[str] = []
+    monkeypatch.setattr(alert_metrics(), "tried", lambda _, outcome: counted.append(outcome))
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        port = taken.getsockname()[1]
+    one = sender(db, clock, f"http://127.0.0.1:{port}/hook")
+    one.tell(*(alert(f"run-{number}") for number in range(6)))
+    with caplog.at_level(logging.WARNING, "otel_processor.delivery"):
+        while (wait := one.look()) is not None:
+            clock.forward(wait)
+    assert counted.count("gave_up") == 6
+    assert "6 messages to http://127.0.0.1:" in caplog.text
+    assert "could not be delivered, given up: ConnectionRefusedError" in caplog.text
+
+
+def test_a_summary_that_may_have_arrived_gets_no_more_to_tell(db: Path, clock: Clock, receiver: AlertReceiver) -> None:
+    """Whoever drops what has an id that was seen would never hear of the rest."""
+    one = sender(db, clock, receiver.url, per_minute=1)
+    one.tell(alert("run-0"), alert("run-1"))
+    one.look()
+    clock.forward(61)
+    receiver.answers = [(500, {})]
+    one.look()
+    one.tell(alert("run-2", at=clock.now_ns))
+    for _ in range(4):
+        clock.forward(61)
+        one.look()
+    told: dict[str, set[str]] = {}
+    for message in receiver.messages:
+        told.setdefault(message.json["id"], set()).add(message.json["title"])
+    assert {len(titles) for titles in told.values()} == {1}
+    assert sum(message.json.get("more", {"alerts": 0})["alerts"] for message in receiver.messages[2:]) == 2
+
+
+def test_a_sink_that_hangs_is_asked_once_while_the_database_is_out_of_reach(
+    db: Path, clock: Clock, receiver: AlertReceiver
+) -> None:
+    """Each further message would hold up the others by ten seconds more."""
+    asked: list[str] = []
+
+    class Hanging:
+        name = "hanging#1"
+
+        def send(self, notice: Notice) -> Outcome:
+            asked.append(notice.notice_id)
+            return Outcome(False, "no answer within 10 s")
+
+    settings = AlertSettings(webhook=receiver.url)
+    sinks = (Hanging(), *open_sinks(settings))
+    recorder = Recorder(db, plan=settings.plan(tuple(sink.name for sink in sinks)), clock=clock)
+    dispatcher = Dispatcher(recorder, sinks, settings, clock=clock)
+    dispatcher._wake = lambda: None  # type: ignore[method-assign]
+    assert recorder.tell([alert("before")], timeout_seconds=5)
+    with processes.held(db):
+        for number in range(4):
+            dispatcher.saw(alert(f"run-{number}"))
+        clock.forward(31)
+        dispatcher.look_once()
+    assert receiver.kinds == ["alert"] * 4
+    assert len(asked) == 1
+
+
+def test_a_summary_says_how_many_are_over_and_not_of_what(db: Path, clock: Clock, receiver: AlertReceiver) -> None:
+    """The ends of alerts that were told before may be more than the alerts that it tells."""
+    one = sender(db, clock, receiver.url, per_minute=3)
+    one.tell(*(alert(f"run-{number}") for number in range(3)))
+    one.look()
+    end_alerts(db, clock.now_ns)
+    clock.forward(1)
+    one.tell(alert("late", at=clock.now_ns))
+    one.look()
+    clock.forward(61)
+    one.look()
+    assert receiver.titles[-1] == "and 1 more alert in 1 run"
+    assert "Over by now: 3 alerts." in receiver.messages[-1].json["text"]

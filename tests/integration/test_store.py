@@ -151,6 +151,23 @@ def test_an_empty_file_that_nobody_is_making_is_made(db: Path) -> None:
     assert value(db, "select count(*) from spans") == 1
 
 
+@pytest.mark.parametrize("length", [100, 4_096, 8_192])
+def test_a_file_whose_making_came_to_no_end_is_made_anew(length: int, filled: Path, db: Path) -> None:
+    """A disk that was full, or a writer that was killed, leaves part of the headers: nothing is in such a file."""
+    whole = filled.read_bytes()
+    db.write_bytes(whole[:length])
+    os.utime(db, (0, 0))
+    assert Recorder(db).record([record()], timeout_seconds=5)
+    assert value(db, "select count(*) from spans") == 1
+    # What may be somebody's is left as it is.
+    for others in (b"notes of somebody\n" * 100, whole[:12_287] + b"x" * 2):
+        db.write_bytes(others)
+        os.utime(db, (0, 0))
+        with pytest.raises(StoreError), Database(db).write(timeout_seconds=0.2):
+            pass
+        assert db.read_bytes() == others
+
+
 def test_an_empty_file_that_somebody_may_be_making_is_waited_for(db: Path) -> None:
     db.touch()
     with pytest.raises(StoreBusyError, match="being made"), Database(db).write(timeout_seconds=0.1):

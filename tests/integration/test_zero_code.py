@@ -92,6 +92,15 @@ class TestZeroCode:
         assert rows(db, "select task, service, steps, flat_steps from runs") == [("looper", "shop", 6, 5)]
         assert spool.pending(db) == []
 
+    def test_a_wrong_address_for_alerts_costs_no_spans(self, db: Path, tmp_path: Path) -> None:
+        """Nobody can catch an error here: one line says what to correct, and everything else is there."""
+        env = {"OTEL_TRACES_EXPORTER": "duckdb", "OTEL_PROCESSOR_DB": str(db), "OTEL_PROCESSOR_ALERT_COOLDOWN": "5 min"}
+        told, errors = run_agent(tmp_path, env)
+        assert errors.splitlines()[0].startswith("OTEL_PROCESSOR_ALERT_COOLDOWN is '5 min'; it takes a number; until then")
+        assert "Traceback" not in errors
+        assert value(db, "select count(*) from calls") == len(told)
+        assert value(db, "select count(*) from alerts") == 2
+
     def test_the_database_is_agents_duckdb_here_when_nothing_says_otherwise(self, tmp_path: Path) -> None:
         told, _ = run_agent(tmp_path, {"OTEL_TRACES_EXPORTER": "duckdb"})
         assert value(tmp_path / "agents.duckdb", "select count(*) from calls") == len(told)

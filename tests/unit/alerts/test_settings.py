@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from typing import Any
 
 import pytest
 
@@ -54,7 +55,10 @@ def test_all_of_it_comes_from_the_environment(monkeypatch: pytest.MonkeyPatch) -
         ("OTEL_PROCESSOR_ALERT_WEBHOOK", "http://hush.example:port/", "https://"),
         ("OTEL_PROCESSOR_ALERT_WEBHOOK", "http://hush example/", "https://"),
         ("OTEL_PROCESSOR_ALERT_WEBHOOK", "http://hush\u202e.example/", "https://"),
+        ("OTEL_PROCESSOR_ALERT_WEBHOOK", "http://hush..example/", "https://"),
+        ("OTEL_PROCESSOR_ALERT_WEBHOOK", f"http://{'hush' * 20}.example/", "https://"),
         ("OTEL_PROCESSOR_ALERT_WEBHOOK_SECRET", "hush", "OTEL_PROCESSOR_ALERT_WEBHOOK; set both"),
+        ("OTEL_PROCESSOR_ALERT_URLS", "json://hush/\udcff", "UTF-8"),
         ("OTEL_PROCESSOR_DASHBOARD_URL", "localhost:8501", "https://"),
         ("OTEL_PROCESSOR_ALERT_MIN_SEVERITY", "loud", "warning, critical"),
         ("OTEL_PROCESSOR_ALERT_COOLDOWN", "-1", "from 0 to"),
@@ -84,9 +88,23 @@ def test_its_text_shows_no_secret() -> None:
 
 
 def test_what_is_given_in_code_is_checked_as_well() -> None:
-    for wrong in ({"urls": "json://h"}, {"urls": ("",)}, {"webhook": 5}, {"per_minute": 2.5}):
+    hook: dict[str, object] = {"webhook": "http://h.example/"}
+    wrongs: list[dict[str, Any]] = [
+        *({"urls": urls} for urls in ("json://h", ("",), None, 5, ("json://h/\ud800",))),
+        *({"webhook": webhook} for webhook in (5, b"http://h.example/", "")),
+        *(hook | {"webhook_secret": secret} for secret in (5, "", "\udcff")),
+        *({"per_minute": number} for number in (2.5, 2.0, "2", None)),
+        *({"cooldown_seconds": seconds} for seconds in ("300", None, float("nan"))),
+    ]
+    for wrong in wrongs:
         with pytest.raises(ConfigError):
             AlertSettings(**wrong)
+
+
+def test_a_link_that_no_service_would_take_is_left_out() -> None:
+    settings = AlertSettings(dashboard_url="http://dash.example")
+    assert settings.link_of("r" * 900) == f"http://dash.example/run?run={'r' * 900}"
+    assert settings.link_of("r" * 50_000) is None
 
 
 def test_a_plan_comes_back_from_where_it_waited() -> None:

@@ -25,6 +25,13 @@ def test_those_that_failed_together_come_back_apart() -> None:
     assert pause_seconds(3, None, lambda: 0.0) * 2 == pause_seconds(3, None, lambda: 1.0)
 
 
+def test_a_clock_that_went_back_stops_no_message() -> None:
+    minute = Minute(1)
+    minute.count(3_600_000_000_000)
+    assert not minute.has_room(3_600_000_000_000 + MINUTE_NS - 1)
+    assert minute.has_room(0)
+
+
 @given(st.integers(1, 5), st.lists(st.integers(0, 2 * MINUTE_NS), max_size=40))
 def test_no_minute_has_more_than_the_limit(limit: int, times: list[int]) -> None:
     minute, sent = Minute(limit), []
