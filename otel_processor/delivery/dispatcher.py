@@ -3,41 +3,38 @@
 from __future__ import annotations
 
 import contextlib
-import logging
 import os
 import threading
 import time
 import weakref
-from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from otel_processor.alerts.metrics import alert_metrics
-from otel_processor.alerts.notice import count
 from otel_processor.alerts.sink import send_through
 from otel_processor.bug_reports import report_bug
 from otel_processor.delivery.claiming import Claim, Look, look
 from otel_processor.delivery.in_hand import AlertsInHand, stored_ids
 from otel_processor.delivery.noting import Result, note, sent_rows
-from otel_processor.errors import StoreError
+from otel_processor.delivery.telling import Telling
+from otel_processor.errors import StoreBusyError, StoreError
 from otel_processor.recording.ordering import note_sent_unclaimed
 from otel_processor.recording.spooling import spooled_sent
 from otel_processor.store import spool
 
 if TYPE_CHECKING:
     from otel_processor.alerts.settings import AlertSettings
-    from otel_processor.alerts.sink import Outcome, Sink
+    from otel_processor.alerts.sink import Sink
     from otel_processor.model import Alert
     from otel_processor.recording.recorder import Recorder
     from otel_processor.store.columns import Columns
-
-_log = logging.getLogger("otel_processor.delivery")
 
 _WRITE_SECONDS = 1.0
 """So long a look waits for the file: spans of this process want it as well."""
 _LAST_WRITE_SECONDS = 0.2
 _SHUT_OUT_SECONDS = 2.0
 """Between two looks when the database cannot be reached."""
+_USUAL_NS = 10_000_000_000
+"""So long a file may be busy without a word: where several processes write, they wait for each other."""
 
 _OFTEN_SECONDS, _SELDOM_SECONDS = 5.0, 60.0
 """While an alert is open that somebody else may end: looked after so often first, then less and less."""
@@ -46,7 +43,6 @@ _UNWRITTEN = 1_000
 """What was sent while neither the database nor the spool could be written; the oldest goes first."""
 
 _CLOSING_PAUSE_SECONDS = 0.1
-_WARNING_SECONDS = 60.0
 
 _SENDING_NS = 15_000_000_000
 """A message is not begun when less than this is left of its claim."""
@@ -94,7 +90,8 @@ class Dispatcher:
         self._results: list[Result] = []
         self._unwritten: list[Columns] = []
         self._pause = _OFTEN_SECONDS
-        self._warned: dict[str, float] = {}
+        self._telling = Telling()
+        self._shut_out_ns: int | None = None
 
     def poke(self) -> None:
         """Say that something is due; never blocks."""
@@ -165,9 +162,12 @@ class Dispatcher:
         try:
             found = self._look(now)
         except StoreError as error:
-            self._warn("store", "messages wait: %s", error)
+            self._shut_out_ns = min(self._shut_out_ns or now, now)
+            if now - self._shut_out_ns >= _USUAL_NS or not isinstance(error, StoreBusyError):
+                self._telling.warn("store", "messages wait: %s", error)
             self._send_in_hand(now)
             return _SHUT_OUT_SECONDS
+        self._shut_out_ns = None
         if found.claims:
             self._send(found.claims)
             return 0.0
@@ -191,7 +191,7 @@ class Dispatcher:
             found = look(connection, tuple(self._sinks), self._settings, now_ns=now, sender=sender)
         del self._results[: len(results)], self._unwritten[: len(unwritten)]
         self._in_hand.forget(stored)
-        self._tell_given_up(found.given_up)
+        self._telling.given_up(found.given_up)
         return found
 
     def _send(self, claims: Sequence[Claim]) -> None:
@@ -204,17 +204,14 @@ class Dispatcher:
                 self._results.append(Result(claim, None, now))
                 continue
             outcome = send_through(sink, claim.notice)
-            result = Result(claim, outcome, self._clock())
-            self._results.append(result)
-            self._tell(claim.sink, result.word, outcome)
+            self._results.append(Result(claim, outcome, self._clock()))
+            self._telling.tried(claim.sink, outcome)
             if not outcome.sent and not outcome.answered:
                 silent.add(claim.sink)
 
     def _send_in_hand(self, now: int) -> None:
         """Send alerts that have waited for too long without a claim, and put what was sent where the next writer finds it."""
-        rows = self._in_hand.send(
-            self._sinks, now, lambda sink, outcome: self._tell(sink, "sent" if outcome.sent else "failed", outcome)
-        )
+        rows = self._in_hand.send(self._sinks, now, self._telling.tried)
         if rows["sink"]:
             self._keep(rows)
 
@@ -237,26 +234,6 @@ class Dispatcher:
             waits.append(self._pause)
             self._pause = min(self._pause * 1.5, _SELDOM_SECONDS)
         return min(*waits, _SELDOM_SECONDS) if waits else None
-
-    def _tell(self, sink: str, word: str, outcome: Outcome) -> None:
-        alert_metrics().tried(sink, word)
-        if word == "failed":
-            self._warn(sink, "a message to %s could not be delivered and is tried again: %s", sink, outcome.error)
-
-    def _tell_given_up(self, given_up: Sequence[tuple[str, str]]) -> None:
-        errors = dict(given_up)
-        for sink, number in Counter(sink for sink, _ in given_up).items():
-            for _ in range(number):
-                alert_metrics().tried(sink, "gave_up")
-            told = count(number, "message")
-            _log.warning("%s to %s could not be delivered, given up: %s", told, sink, errors[sink])
-
-    def _warn(self, about: str, message: str, *values: object) -> None:
-        """Log it, once a minute at most for each thing."""
-        now = time.monotonic()
-        if now - self._warned.get(about, -_WARNING_SECONDS) >= _WARNING_SECONDS:
-            self._warned[about] = now
-            _log.warning(message, *values)
 
 
 _dispatchers: weakref.WeakSet[Dispatcher] = weakref.WeakSet()

@@ -35,15 +35,6 @@ class Result:
         after = self.outcome.retry_after_seconds if self.outcome is not None else None
         return int(pause_seconds(self.claim.attempts, after, random.random) * 1e9)
 
-    @property
-    def word(self) -> str:
-        """Return it in a word, for the metrics."""
-        if self.outcome is None:
-            return "released"
-        if self.outcome.sent:
-            return "sent"
-        return "failed"
-
 
 def sent_rows(results: list[Result]) -> Columns:
     """Return rows of the messages that were sent, for the spool: the database cannot be reached, and the process ends."""

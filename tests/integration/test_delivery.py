@@ -575,3 +575,20 @@ def test_a_summary_says_how_many_are_over_and_not_of_what(db: Path, clock: Clock
     one.look()
     assert receiver.titles[-1] == "and 1 more alert in 1 run"
     assert "Over by now: 3 alerts." in receiver.messages[-1].json["text"]
+
+
+def test_a_busy_file_is_said_once_it_is_busy_for_long(
+    db: Path, clock: Clock, receiver: AlertReceiver, caplog: pytest.LogCaptureFixture
+) -> None:
+    one = sender(db, clock, receiver.url)
+    one.tell(alert())
+    with processes.held(db), caplog.at_level(logging.WARNING, "otel_processor.delivery"):
+        one.dispatcher.look_once()
+        clock.forward(5)
+        one.dispatcher.look_once()
+        assert caplog.records == []
+        clock.forward(6)
+        one.dispatcher.look_once()
+    assert "messages wait: " in caplog.text
+    one.look()
+    assert receiver.kinds == ["alert"]
