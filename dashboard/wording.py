@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from datetime import UTC, datetime, timedelta, tzinfo
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -35,6 +36,29 @@ def short(text: str, longest: int) -> str:
     """Cut a text for a place that has one line for it."""
     line = " ".join(text.split())
     return line if len(line) <= longest else line[: longest - 1] + "…"
+
+
+def option(text: str, longest: int, otherwise: str = "") -> str:
+    """Return what a text that somebody else wrote is called in a list to choose from.
+
+    Streamlit knows an option by this alone, so no two texts may be called the same: one that cannot be shown as it is keeps its
+    beginning and its end, and a mark of the whole.
+
+    Args:
+        text: the text.
+        longest: characters, not fewer than 20.
+        otherwise: for an empty text.
+    """
+    line = " ".join(inert(text).split())
+    if line == text and len(line) <= longest and line != otherwise:
+        return line or otherwise
+    if not text:
+        return otherwise
+    mark = f" #{hashlib.sha256(text.encode('utf-8', 'backslashreplace')).hexdigest()[:6]}"
+    room = longest - len(mark)
+    if len(line) > room:
+        line = f"{line[: room - room // 3 - 1]}…{line[-(room // 3) :]}"
+    return f"{line}{mark}"
 
 
 def number_of(value: object) -> float | None:

@@ -8,7 +8,7 @@ from dashboard.filters import ADDRESS_NAMES, KINDS, LONGEST_NAME, MOST_NAMES, PE
 from dashboard.language import t
 from dashboard.questions import choices
 from dashboard.viewer import day_text
-from dashboard.wording import inert, short
+from dashboard.wording import inert, option, short
 
 _KEPT = "filters"
 _TOLD = "filters in the address"
@@ -88,7 +88,7 @@ def _names(field: str, before: tuple[str, ...], key: str) -> tuple[str, ...]:
         t(f"filters.{field}"),
         options,
         default=list(before),
-        format_func=lambda name: short(inert(name), 80) or t("wording.none"),
+        format_func=lambda name: option(name, 80, t("wording.none")),
         key=f"{field} {key}",
         placeholder=t("filters.any"),
         max_selections=MOST_NAMES,

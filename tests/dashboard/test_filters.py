@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dashboard.filters import ADDRESS_NAMES, FIRST_DAY, KINDS, LAST_DAY, MOST_NAMES, PERIODS, Filters
+from otel_processor.store.database import Database
 from tests.dashboard import seed
 from tests.dashboard.conftest import overview, parameter, texts
 
@@ -134,3 +135,16 @@ def test_a_link_wins_over_what_was_chosen_before(seeded_db: Path) -> None:
 def test_nonsense_in_the_address_breaks_nothing(seeded_db: Path, name: str) -> None:
     page = overview(**{name: seed.HOSTILE_TEXT + "'; drop table spans; --" + "\x00" * 3})
     assert not page.exception
+
+
+def test_of_two_long_names_that_begin_alike_the_chosen_one_applies(empty_db: Path) -> None:
+    names = ["Summarise the report for the board and be brief about it, please, " + "x" * 40 + end for end in ("1", "2", "3")]
+    with Database(empty_db).write(timeout_seconds=10) as connection:
+        for number, name in enumerate(names):
+            seed.add_run(connection, f"{number}" * 32, [seed.model(1)], task=name)
+    for name in names:
+        page = overview()
+        tasks = next(each for each in page.multiselect if each.label == "Tasks")
+        label = next(label for label in tasks.options if f"{name[-6:]} #" in label)
+        tasks.set_value([label]).run()
+        assert parameter(page, "task") == name

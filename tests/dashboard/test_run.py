@@ -257,6 +257,15 @@ def test_what_it_is_compared_with_can_be_chosen(db: Path) -> None:
     assert "Seen at 12:00:05" in texts(page)
 
 
+def test_calls_of_one_step_can_be_told_apart_in_the_choice(db: Path) -> None:
+    calls = [*(seed.tool(1, "search", {"q": word}) for word in ("ants", "bees", "cows")), seed.tool(2, "search", {"q": "dogs"})]
+    with Database(db).write(timeout_seconds=10) as connection:
+        seed.add_run(connection, "9" * 32, calls)
+    page = run_page("9" * 32, step="2")
+    choice = next(box for box in page.selectbox if box.label == "Compare with")
+    assert len(set(choice.options)) == len(choice.options) == 4
+
+
 def test_a_first_call_is_compared_with_nothing(db: Path) -> None:
     seed_clock(db)
     page = run_page(CLOCK, step="1")

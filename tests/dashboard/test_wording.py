@@ -90,3 +90,25 @@ def test_small_amounts_of_money_are_not_nothing(value: object, text: str) -> Non
 def test_calls_without_a_price_are_told_and_none_is_not() -> None:
     assert wording.unpriced(0) == wording.unpriced(None) == ""
     assert wording.unpriced(1) == "1 model call without a known price not counted."
+
+
+ALIKE = [
+    "", " ", "a", " a", "a ", "a  b", "a b", "a\nb", "\u200b", "[U+200B]", "\x1b", "\u241b", "none",
+    *("x" * number for number in range(78, 84)), "x" * 100 + "1" + "y" * 100, "x" * 100 + "2" + "y" * 100,
+]  # fmt: skip
+
+
+def test_no_two_options_are_called_the_same() -> None:
+    labels = [wording.option(text, 80, "none") for text in ALIKE]
+    assert len(set(labels)) == len(ALIKE)
+    assert all(0 < len(label) <= 80 for label in labels)
+
+
+def test_an_option_that_is_cut_shows_its_beginning_and_its_end() -> None:
+    label = wording.option("summarise the report " + "x" * 100 + " number 12", 60)
+    assert label.startswith("summarise the report")
+    assert " number 12 #" in label
+
+
+def test_an_option_that_can_be_shown_is_called_by_its_name() -> None:
+    assert wording.option("search the web", 80, "none") == "search the web"

@@ -11,7 +11,7 @@ from dashboard import theme
 from dashboard.components.policy.draft import MOST_NAMES
 from dashboard.components.policy.groups import text_of_value
 from dashboard.language import t
-from dashboard.wording import inert, short
+from dashboard.wording import inert, option, short
 
 if TYPE_CHECKING:
     from otel_processor.what_if.fields import PolicyField
@@ -55,7 +55,7 @@ def show(item: PolicyField, start: Any, changed: Any, *, key: str) -> Any:
                 label,
                 begun,
                 default=begun,
-                format_func=lambda name: short(inert(name), 80),
+                format_func=lambda name: option(name, 80),
                 key=key,
                 help=meaning,
                 placeholder=t("policy.type_names"),

@@ -12,7 +12,7 @@ from dashboard.filters import Filters
 from dashboard.language import t
 from dashboard.questions.runs import recent_runs
 from dashboard.viewer import time_text
-from dashboard.wording import inert, short, text_of
+from dashboard.wording import inert, option, short, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping
@@ -50,4 +50,4 @@ def show() -> str | None:
 def _label(row: Mapping[Hashable, Any]) -> str:
     task = short(text_of(row["task"], t("wording.no_task")), 60)
     reason = inert(theme.stop_reason_label(str(row["stop_reason"])))
-    return f"{task}, {time_text(row['started_at'])}, {reason} [{short(inert(str(row['run_id'])), 16)}]"
+    return f"{task}, {time_text(row['started_at'])}, {reason} [{option(str(row['run_id']), 40)}]"

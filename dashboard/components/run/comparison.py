@@ -33,11 +33,12 @@ def choose(candidates: pd.DataFrame, *, key: str) -> dict[Hashable, Any] | None:
     rows = candidates.to_dict("records")
     if not rows:
         return None
+    labels = _labels(rows)
     chosen = st.selectbox(
         t("run.compare"),
         [_ALONE, *range(len(rows))],
         index=_at_first(rows),
-        format_func=lambda place: t("run.compare_none") if place == _ALONE else _label(rows[place]),
+        format_func=lambda place: t("run.compare_none") if place == _ALONE else labels[place],
         key=key,
         width=420,
     )
@@ -128,6 +129,15 @@ def _at_first(rows: list[dict[Hashable, Any]]) -> int:
     if _is_true(first["same_arguments"]):
         return 1
     return next((place for place, row in enumerate(rows, start=1) if _is_true(row["in_streak"])), 0)
+
+
+def _labels(rows: list[dict[Hashable, Any]]) -> list[str]:
+    """Name the calls, those of one step that would be called the same by a number: Streamlit knows an option by its label."""
+    labels: list[str] = []
+    for label in map(_label, rows):
+        same = sum(label == _label(row) for row in rows[: len(labels)])
+        labels.append(f"{label} ({same + 1})" if same else label)
+    return labels
 
 
 def _label(row: Row) -> str:

@@ -10,7 +10,7 @@ from dashboard import theme
 from dashboard.language import t
 from dashboard.questions import runs as questions
 from dashboard.run_search import ADDRESS_NAMES, LONGEST_SEARCH, MOST_NAMES, SORTS, STATUSES, RunSearch
-from dashboard.wording import inert, short
+from dashboard.wording import option
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -115,7 +115,7 @@ def _names(field: str, before: tuple[str, ...], label: Callable[[str], str], key
         t(f"runs.{field}"),
         [*before, *(name for name in known if name not in before)],
         default=list(before),
-        format_func=lambda name: short(inert(label(name)), 60),
+        format_func=lambda name: option(label(name), 60, t("wording.none")),
         key=f"{key} {field}",
         placeholder=t("filters.any"),
         max_selections=MOST_NAMES,

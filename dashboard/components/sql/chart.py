@@ -9,7 +9,7 @@ import streamlit as st
 from dashboard.charts import base
 from dashboard.charts import sql as charts
 from dashboard.language import t
-from dashboard.wording import short, whole
+from dashboard.wording import option, whole
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -71,7 +71,7 @@ def _column(label: str, names: list[str], first: str | None, key: str, *, otherw
         label,
         options,
         index=options.index(none if first is None else names.index(first)),
-        format_func=lambda place: otherwise if place == none else short(names[place], _LONGEST_CHOICE),
+        format_func=lambda place: otherwise if place == none else option(names[place], _LONGEST_CHOICE, otherwise),
         key=key,
         width=190,
     )

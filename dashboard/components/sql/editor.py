@@ -8,7 +8,7 @@ import streamlit as st
 
 from dashboard.components.sql.desk import LONGEST_TEXT, Notice
 from dashboard.language import has, t
-from dashboard.wording import inert, short
+from dashboard.wording import option
 from otel_processor.store.scripts import Example, examples
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def show(desk: Desk) -> None:
             t("sql.earlier"),
             list(desk.earlier),
             index=None,
-            format_func=lambda earlier: short(inert(earlier), _LONGEST_CHOICE),
+            format_func=lambda earlier: option(earlier, _LONGEST_CHOICE),
             placeholder=t("sql.choose_earlier" if desk.earlier else "sql.no_earlier"),
             key=EARLIER,
             on_change=_take_earlier,

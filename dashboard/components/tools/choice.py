@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from dashboard.language import t
-from dashboard.wording import inert, short
+from dashboard.wording import option
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,7 +43,7 @@ def show(frame: pd.DataFrame) -> None:
             t("tools.choose"),
             options,
             index=None if asked is None else options.index(asked),
-            format_func=lambda name: short(inert(name), 80) or t("wording.no_name"),
+            format_func=lambda name: option(name, 80, t("wording.no_name")),
             placeholder=t("tools.choose_one"),
             # A key of its own for each address: following a link must show the linked tool, whatever was chosen before.
             key=f"tool {asked} {t('language.decimal')}",
