@@ -12,6 +12,7 @@ help: ## show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
 
 $(READY): pyproject.toml constraints.txt
+	@echo "Installing into $(VENV); this takes about a minute"
 	@test -n "$(PYTHON)" || { echo "Python 3.11 or later is needed; set PYTHON=/path/to/python3" >&2; exit 2; }
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
@@ -21,7 +22,7 @@ $(READY): pyproject.toml constraints.txt
 setup: $(READY) ## make .venv with everything in it
 
 demo: $(READY) ## agents that loop, live, with the dashboard on them
-	$(BIN)/otel-processor demo
+	$(BIN)/otel-processor demo$(if $(PORT), --port $(PORT))
 
 test: check unit browser ## everything that must hold: style, types, layers, tests
 

@@ -12,6 +12,9 @@ PAGES = ("now", "overview", "runs", "tools", "spend", "policy", "sql", "health")
 
 st.set_page_config(page_title="otel_processor", layout="wide")
 
+# The sign that a page is being drawn comes with a button "Stop", which in front of agents would be read as stopping those.
+st.html("<style>[data-testid='stStatusWidget'] { display: none; }</style>")
+
 if asked := st.query_params.get("lang"):
     language.choose(asked)
 elif chosen := language.chosen():

@@ -13,7 +13,7 @@ SORTS = ("started", "seen", "duration", "steps", "streak", "repeats", "tokens", 
 
 STATUSES = ("running", "ended", "looped")
 
-FIRST_SORT = "seen"
+FIRST_SORT = "started"
 LONGEST_SEARCH = 200
 MOST_NAMES = 40
 LONGEST_NAME = 200

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import plotly.graph_objects as go
 
 from dashboard import theme
-from dashboard.charts import base
+from dashboard.charts import base, stretches
 from dashboard.language import t
 from dashboard.wording import count, short
 
@@ -17,11 +16,6 @@ if TYPE_CHECKING:
 
 REASONS_TOLD_APART = 8
 """Stop reasons with a colour of their own in a stack over time; the rarer ones are one colour together."""
-
-BAR_SHARE = 0.85
-"""How much of its stretch of time a bar takes."""
-
-_UNITS = {"hour": timedelta(hours=1), "day": timedelta(days=1), "week": timedelta(days=7)}
 
 
 def stop_reasons(frame: pd.DataFrame) -> go.Figure:
@@ -53,8 +47,7 @@ def stop_reasons(frame: pd.DataFrame) -> go.Figure:
 
 def over_time(frame: pd.DataFrame) -> go.Figure:
     """A stack of runs per stop reason for each stretch of time, and a line: the share of them with a loop verdict."""
-    around = _UNITS[str(frame["unit"].iloc[0])]
-    width = around.total_seconds() * 1000 * BAR_SHARE
+    width = stretches.width_ms(frame)
     common = list(frame.groupby("stop_reason")["runs"].sum().sort_values(ascending=False).index[:REASONS_TOLD_APART])
     figure = go.Figure()
     for reason in common:
@@ -72,13 +65,12 @@ def over_time(frame: pd.DataFrame) -> go.Figure:
         yaxis="y2",
         mode="lines+markers",
         line={"color": theme.CRITICAL, "width": 1.5, "dash": "dot"},
-        marker={"size": 4},
+        marker={"size": 6 if len(together) > 1 else 12},
         name=t("chart.verdict_share"),
         hovertemplate=f"%{{y:.0%}} {t('chart.verdict')}<extra></extra>",
     )
     figure.update_yaxes(title=t("chart.runs"), rangemode="tozero", **base.whole_ticks(int(together["runs"].max())))
-    # Around few stretches the axis would show their milliseconds.
-    figure.update_xaxes(type="date", range=[frame["stretch"].min() - around, frame["stretch"].max() + around], nticks=8)
+    stretches.axis(figure, frame)
     # Its entries take several lines: below the chart, where they do not lie on it.
     base.finish(figure, height=360, legend=True).update_layout(
         legend={"y": -0.18, "yanchor": "top"},

@@ -1,4 +1,4 @@
-"""Bars over time: as wide as the hour, day or week that they stand for, with a stretch of room on both sides."""
+"""Bars over time: as wide as the minute, hour, day or week that they stand for, with a stretch of room on both sides."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 BAR_SHARE = 0.85
 
-_UNITS = {"hour": timedelta(hours=1), "day": timedelta(days=1), "week": timedelta(weeks=1)}
+_UNITS = {"minute": timedelta(minutes=1), "hour": timedelta(hours=1), "day": timedelta(days=1), "week": timedelta(weeks=1)}
 
 
 def width_ms(frame: pd.DataFrame) -> float:

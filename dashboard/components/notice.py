@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+import shlex
+
 import streamlit as st
 
 from dashboard import data
 from dashboard.language import t
 from dashboard.viewer import time_text
-
-_DEMO = "otel-processor demo"
-_INSTRUMENT = 'import otel_processor\n\notel_processor.instrument(db="agents.duckdb")'
 
 
 def show(answer: data.Answer) -> None:
@@ -57,7 +56,8 @@ def no_runs() -> None:
 
 
 def _how_to_begin() -> None:
+    path = data.database_path()
     st.caption(t("notice.see_demo"))
-    st.code(_DEMO, language=None)
+    st.code(f"otel-processor demo --headless --db {shlex.quote(path)}", language=None, wrap_lines=True)
     st.caption(t("notice.add_line"))
-    st.code(_INSTRUMENT, language="python", wrap_lines=True)
+    st.code(f"import otel_processor\n\notel_processor.instrument(db={path!r})", language="python", wrap_lines=True)

@@ -28,7 +28,7 @@ def anything_ever() -> Answer:
 
 def open_runs(filters: Filters) -> Answer:
     """Return open runs, what looks worst first, each with what all of them add up to."""
-    return data.recent(
+    return data.fresh(
         "open_runs",
         **filters.parameters(timezone()),
         silent_seconds=SILENT_SECONDS,

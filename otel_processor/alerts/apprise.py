@@ -33,12 +33,13 @@ _LOGGERS = ("apprise", "urllib3.connectionpool", "requests", "requests_oauthlib"
 class AppriseSink:
     """Sends notices through one apprise URL."""
 
-    def __init__(self, url: str, position: int = 1) -> None:
+    def __init__(self, url: str, position: int = 1, *, given_as: str = URLS) -> None:
         """Set up the sink; nothing is sent.
 
         Args:
             url: as apprise writes it.
-            position: of the URL in the settings, to name it by in an error.
+            position: of the URL where it was given, to name it by in an error.
+            given_as: what that is called.
 
         Raises:
             ConfigError: apprise is not installed, or does not know the URL.
@@ -56,7 +57,7 @@ class AppriseSink:
         if plugin is None:
             said = f" (it begins with {scheme[0]}://)" if scheme else " (it has no scheme)"
             raise ConfigError(
-                f"URL {position} of {URLS}{said} is none that apprise knows; their forms: https://appriseit.com/services/"
+                f"URL {position} of {given_as}{said} is none that apprise knows; their forms: https://appriseit.com/services/"
             )
         self._apprise = apprise.Apprise(asset=asset)
         self._apprise.add(plugin)

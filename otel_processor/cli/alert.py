@@ -46,7 +46,7 @@ def alert(context: click.Context, test: bool, urls: tuple[str, ...], webhook: st
         link=settings.dashboard_url,
     )
     failed = False
-    for sink in open_sinks(settings):
+    for sink in open_sinks(settings, given_as="--url") if urls else open_sinks(settings):
         outcome = sink.send(notice)
         failed = failed or not outcome.sent
         click.echo(f"sent      {sink.name}" if outcome.sent else f"not sent  {sink.name}: {outcome.error}")

@@ -23,12 +23,18 @@ def dashboard(db: Path, port: int, host: str) -> None:
     It ends with Ctrl-C. The database need not exist yet: the page fills when an agent begins to write.
     """
     from otel_processor.cli.page import address, serving
-    from otel_processor.store.upgrading import bring_up_to_date
+    from otel_processor.store.upgrading import bring_up_to_date, what_is_wrong
 
     # The pages only read: what they ask an older database for must be there.
     bring_up_to_date(db)
-    with serving(db, host=host, port=port) as process:
-        click.echo(f"Dashboard of {db} on {address(host, port)} (Ctrl-C ends it)")
-        code = process.wait()
+    try:
+        with serving(db, host=host, port=port) as process:
+            click.echo(f"Dashboard of {db} on {address(host, port)} (Ctrl-C ends it)")
+            if problem := what_is_wrong(db):
+                click.echo(f"Warning: {problem}", err=True)
+            code = process.wait()
+    except KeyboardInterrupt:
+        # Ctrl-C is how it ends.
+        return
     if code:
         raise Failure(f"the dashboard's server ended with code {code}")

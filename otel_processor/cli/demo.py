@@ -45,8 +45,11 @@ def demo(context: click.Context, *, db: Path, port: int, host: str, headless: bo
 
     from otel_processor.cli.page import address, serving
 
-    with serving(db, host=host, port=port) as process:
-        click.echo(f"Dashboard on {address(host, port)} (Ctrl-C ends the demo)\n")
-        Tour(db, say=click.echo).play(seconds or WATCHED_SECONDS)
-        click.echo(f"\nThe dashboard stays up on {address(host, port)} until Ctrl-C.")
-        process.wait()
+    try:
+        with serving(db, host=host, port=port) as process:
+            click.echo(f"Dashboard on {address(host, port)} (Ctrl-C ends the demo)\n")
+            Tour(db, say=click.echo).play(seconds or WATCHED_SECONDS)
+            click.echo(f"\nThe dashboard stays up on {address(host, port)} until Ctrl-C.")
+            process.wait()
+    except KeyboardInterrupt:
+        click.echo(f"\nThe demo has ended; its runs are in {db}.")

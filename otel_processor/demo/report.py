@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shlex
+import shutil
+import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -104,7 +106,14 @@ def faults(db: Path, started: Mapping[str, Task]) -> list[str]:
 
 def questions(db: Path) -> list[str]:
     """Return commands to try on the database."""
-    return [f'otel-processor sql --db {shlex.quote(str(db))} "{question}"' for question in _QUESTIONS]
+    return [f'{_program()} sql --db {shlex.quote(str(db))} "{question}"' for question in _QUESTIONS]
+
+
+def _program() -> str:
+    """Return how this command was called where a shell would not find it by its name: a venv that is not activated."""
+    if shutil.which("otel-processor") or not sys.argv[0].endswith("otel-processor"):
+        return "otel-processor"
+    return shlex.quote(sys.argv[0])
 
 
 def _ask(db: Path, question: str, values: dict[str, Any], timeout_seconds: float) -> tuple[list[str], Sequence[tuple[Any, ...]]]:

@@ -125,7 +125,7 @@ class Database:
             engine.execute("use store")
         except duckdb.Error as error:
             translated = self._begun(error) or translate(error, self.path)
-            if not isinstance(translated, StoreBusyError):
+            if not isinstance(translated, StoreBusyError) or isinstance(error, duckdb.InterruptException):
                 # The engine may be poisoned, or have the file half attached.
                 self.close()
             raise translated from error

@@ -114,6 +114,9 @@ def translate(error: Exception, path: str | Path) -> StoreError:
         return StoreBusyError(f"{path} is held by {_holder(text)}")
     if "different configuration" in text or "already attached" in text or "nique file handle conflict" in text:
         return StoreBusyError(f"{path} is held by another connection of this process")
+    if text.startswith("INTERRUPT"):
+        # The interpreter is ending, or a signal came while the engine was opening the file: nothing is wrong with it.
+        return StoreBusyError(f"{path} could not be opened for an interruption")
     if "not a valid DuckDB database" in text:
         return StoreError(f"{path} is not a DuckDB database; give another path with --db")
     first_line = text.strip().splitlines()[0] if text.strip() else type(error).__name__

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from otel_processor.errors import StoreError
+from otel_processor.errors import StoreBusyError, StoreError
 from otel_processor.store.database import SCHEMA_MAJOR, SCHEMA_MINOR, Database
 from otel_processor.store.opening import open_read_only
 from otel_processor.store.totals import recount_if_behind
@@ -38,6 +38,25 @@ def bring_up_to_date(path: Path, *, timeout_seconds: float = 2.0) -> bool:
     except (StoreError, duckdb.Error):
         return False
     return True
+
+
+def what_is_wrong(path: Path, *, timeout_seconds: float = 1.0) -> str | None:
+    """Say why pages cannot read a database; None where they can, where there is none yet, and where it is busy.
+
+    Args:
+        path: the database file.
+        timeout_seconds: how long to wait for whoever holds it.
+    """
+    try:
+        if not path.exists():
+            return None
+        with open_read_only(path, timeout_seconds=timeout_seconds) as connection:
+            unlike = why_unlike(connection)
+    except StoreBusyError:
+        return None
+    except StoreError as error:
+        return str(error)
+    return None if unlike is None else f"{path}: {unlike}"
 
 
 def why_unlike(connection: duckdb.DuckDBPyConnection) -> str | None:

@@ -22,7 +22,11 @@ from tests.dashboard.conftest import open_page, texts
 if TYPE_CHECKING:
     from pathlib import Path
 
-NOW = datetime.now(UTC)
+
+def now() -> datetime:
+    return datetime.now(UTC)
+
+
 KNOWN = f"{SCHEMA_MAJOR}.{SCHEMA_MINOR}"
 
 
@@ -59,8 +63,8 @@ def add_writer(db: Path, writer_id: str = "w", **columns: object) -> None:
         "host": "box",
         "pid": 42,
         "version": "0.1",
-        "started_at": NOW,
-        "last_write_at": NOW,
+        "started_at": now(),
+        "last_write_at": now(),
         "written": 7,
     }
     with Database(db).write(timeout_seconds=10) as connection:
@@ -76,9 +80,9 @@ def add_delivery(db: Path, number: int, **columns: object) -> None:
         "pattern": "hard_loop",
         "state": "sent",
         "attempts": 1,
-        "created_at": NOW,
-        "due_at": NOW,
-        "tried_at": NOW,
+        "created_at": now(),
+        "due_at": now(),
+        "tried_at": now(),
         "awaits_end": False,
     }
     with Database(db).write(timeout_seconds=10) as connection:
@@ -104,7 +108,7 @@ def test_an_empty_database_is_well_and_nobody_has_written(empty_db: Path) -> Non
 def test_writers_are_shown_with_what_became_of_their_spans(db: Path) -> None:
     seed.seed_healthy(db)
     add_writer(db, "busy", written=12480, duplicates=3, cut=2, spooled=5, lock_waits=9, put_away=1)
-    add_writer(db, "idle", host="other", pid=7, last_write_at=NOW - timedelta(hours=2))
+    add_writer(db, "idle", host="other", pid=7, last_write_at=now() - timedelta(hours=2))
     page = health()
     writers = page.dataframe[0].value
     assert list(writers["state"]) == ["at work", "resting"]
@@ -174,7 +178,7 @@ def test_silence_is_a_problem_while_runs_are_open_only(empty_db: Path) -> None:
     with Database(empty_db).write(timeout_seconds=10) as connection:
         seed.add_run(connection, seed.LOOPING, [seed.model(1)], ended_at=None, status="running", stop_reason="running")
     data.forget()
-    assert "silence" not in found(NOW)
+    assert "silence" not in found(now())
     silence = found(later)["silence"]
     assert (silence.number, silence.values, silence.severity) == (1, {"ago": "30 min ago"}, "warning")
 
@@ -214,7 +218,7 @@ def test_a_held_database_is_told_with_its_holder(seeded_db: Path, monkeypatch: p
 
 
 def test_messages_about_alerts_are_told_by_sink_and_one_by_one(seeded_db: Path) -> None:
-    add_delivery(seeded_db, 1, sent_at=NOW)
+    add_delivery(seeded_db, 1, sent_at=now())
     add_delivery(seeded_db, 2, kind="recovery", state="suppressed")
     page = health()
     sinks, messages = (frame.value for frame in page.dataframe[:2])

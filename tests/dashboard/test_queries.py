@@ -380,7 +380,7 @@ def test_stretches_of_time_are_as_long_as_the_chosen_time_asks_for(empty_db: Pat
     def unit() -> str:
         return str(rows(empty_db, "stop_reasons_over_time", EVERYTHING | {"zone": "UTC"})[0]["unit"])
 
-    for number, (days, expected) in enumerate(((0, "hour"), (2, "hour"), (30, "day"), (400, "week"))):
+    for number, (days, expected) in enumerate(((0, "minute"), (2, "hour"), (30, "day"), (400, "week"))):
         with Database(empty_db).write(timeout_seconds=10) as connection:
             started = datetime.now(UTC) - timedelta(days=days)
             seed.add_run(connection, f"{number:032x}", [seed.model(1)], started_at=started)

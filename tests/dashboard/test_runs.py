@@ -62,7 +62,7 @@ def test_every_run_is_a_row_with_a_link(seeded_db: Path) -> None:
     looping = table[table["run"] == f"run?run={seed.LOOPING}"].iloc[0]
     assert (looping["status"], looping["stop_reason"], looping["verdict"]) == ("running", "running", "repeated call")
     assert (looping["steps"], looping["streak"], looping["repeats"], looping["tokens"]) == (7, 6, "86 %", "7k")
-    assert "Runs 1 to 7 of 7, sorted by last seen, most first." in texts(page)
+    assert "Runs 1 to 7 of 7, sorted by started, descending." in texts(page)
 
 
 @pytest.mark.parametrize(
@@ -191,7 +191,7 @@ def test_a_table_of_hundreds_comes_fifty_rows_at_a_time(empty_db: Path) -> None:
     for number in ("1", "2", "3"):
         page = runs_page(sort="tokens", desc="0", page=number)
         seen += tasks(page)
-        assert "of 120, sorted by tokens, least first" in texts(page)
+        assert "of 120, sorted by tokens, ascending" in texts(page)
     assert seen == [f"task {number}" for number in range(120)]
 
 

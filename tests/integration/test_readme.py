@@ -80,4 +80,14 @@ def test_files_it_names_are_there() -> None:
     for name in re.findall(r"\]\((?!http)([^)#]+)\)|`([\w./-]+\.(?:md|py|yaml|jsonl))`", README):
         path = next(filter(None, name))
         if path not in {"agent.py", "spans.jsonl"}:
-            assert (ROOT / path).exists() or path == "docs/screenshots/overview.png", path
+            assert (ROOT / path).exists(), path
+
+
+def test_the_pictures_of_the_documents_are_there() -> None:
+    named = [
+        text.parent / name
+        for text in (ROOT / "docs").rglob("*.md")
+        for name in re.findall(r"!\[[^\]]*\]\(([^)#]+)\)", text.read_text("utf-8"))
+    ]
+    assert named
+    assert [str(path) for path in named if not path.exists()] == []

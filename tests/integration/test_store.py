@@ -16,6 +16,7 @@ from otel_processor.recording.recorder import Recorder
 from otel_processor.store import scripts
 from otel_processor.store.columns import ALERTS, CALLS, POLICIES, RUNS, SPANS, TRACE_RUNS, WRITERS
 from otel_processor.store.database import SCHEMA_MINOR, STORAGE_VERSION, Database
+from otel_processor.store.opening import retry_while_busy, translate
 from tests.integration import processes
 from tests.integration.records import record, tool_record
 from tests.integration.stored import rows, value
@@ -299,3 +300,14 @@ def test_a_newer_minor_schema_is_written_as_it_is(filled: Path) -> None:
         connection.execute("alter table spans add column later VARCHAR")
     assert Recorder(filled).record([record()], timeout_seconds=5)
     assert value(filled, "select schema_minor from meta") == 7
+
+
+def test_a_file_that_could_not_be_opened_for_an_interruption_is_tried_again(tmp_path: Path) -> None:
+    answers: list[Exception] = [duckdb.InterruptException("INTERRUPT Error: Interrupted!")]
+
+    def attempt() -> str:
+        if answers:
+            raise translate(answers.pop(), tmp_path)
+        return "open"
+
+    assert retry_while_busy(attempt, timeout_seconds=5) == "open"

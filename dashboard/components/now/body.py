@@ -12,33 +12,15 @@ if TYPE_CHECKING:
     from dashboard.filters import Filters
 
 
+# An alert has to be on the page within 3 seconds of its span: what is asked is half a second old at most. All of it is drawn
+# together: numbers, alerts and open runs of different moments contradict each other.
+@st.fragment(run_every=1.5)
 def show(filters: Filters) -> None:
-    """Show what the chosen runs are doing now."""
+    """Show what the chosen runs are doing now; asks again by itself."""
     left, right = st.columns([6, 5], gap="large")
     with left:
-        _numbers(filters)
+        numbers.show(filters)
     with right:
-        _last_day(filters)
-    _alerts(filters, severity.choose())
-    _open_runs(filters)
-
-
-# An alert has to be on the page within 3 seconds of its span: what is asked is half a second old at most.
-@st.fragment(run_every=1.5)
-def _alerts(filters: Filters, chosen_severity: str | None) -> None:
-    alerts.show(filters, chosen_severity)
-
-
-@st.fragment(run_every=2)
-def _numbers(filters: Filters) -> None:
-    numbers.show(filters)
-
-
-@st.fragment(run_every=2)
-def _open_runs(filters: Filters) -> None:
+        last_day.show(filters)
+    alerts.show(filters, severity.choose())
     open_runs.show(filters)
-
-
-@st.fragment(run_every=11)
-def _last_day(filters: Filters) -> None:
-    last_day.show(filters)

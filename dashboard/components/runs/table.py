@@ -45,21 +45,21 @@ def _table(frame: pd.DataFrame) -> pd.DataFrame:
         {
             "run": [run_link.address(run_id) for run_id in frame["run_id"]],
             "task": [text_of(task, t("wording.no_task")) for task in frame["task"]],
-            "agent": [text_of(agent) for agent in frame["agent"]],
-            "status": [status_word(status) for status in frame["status"]],
-            "stop_reason": [inert(theme.stop_reason_label(reason)) for reason in frame["stop_reason"]],
             "verdict": [inert(theme.verdict_label(text_of(reason, ""))) for reason in frame["flagged_reason"]],
-            "started": [time_text(value) for value in frame["started_at"]],
-            "took": [
-                duration(start, seen if pd.isna(end) else end)
-                for start, end, seen in zip(frame["started_at"], frame["ended_at"], frame["last_seen_at"], strict=True)
-            ],
+            "stop_reason": [inert(theme.stop_reason_label(reason)) for reason in frame["stop_reason"]],
             "steps": frame["steps"],
             "streak": frame["longest_flat_streak"],
             "repeats": [percent(rate, 1) for rate in frame["repeated_signature_rate"]],
             "tokens": [count(tokens) for tokens in frame["tokens"]],
             "cost": [_at_least(amount, calls) for amount, calls in zip(frame["cost_usd"], left_out, strict=True)],
             "wasted_cost": [dollars(amount) for amount in frame["wasted_cost_usd"]],
+            "status": [status_word(status) for status in frame["status"]],
+            "agent": [text_of(agent) for agent in frame["agent"]],
+            "started": [time_text(value) for value in frame["started_at"]],
+            "took": [
+                duration(start, seen if pd.isna(end) else end)
+                for start, end, seen in zip(frame["started_at"], frame["ended_at"], frame["last_seen_at"], strict=True)
+            ],
         }
     )
 

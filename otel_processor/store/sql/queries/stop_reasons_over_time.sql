@@ -1,5 +1,5 @@
--- How many of the chosen runs began in each stretch of time, per stop reason. Stretches are hours over up to three days, days
--- over up to a quarter, else weeks, in the viewer's zone; where there are more than 160 stretches the last ones are taken.
+-- How many of the chosen runs began in each stretch of time, per stop reason. Stretches are minutes over up to two hours,
+-- hours over up to three days, days over up to a quarter, else weeks, in the viewer's zone; where there are more than 160 stretches the last ones are taken.
 with chosen as (
     select stop_reason, flagged_reason is not null as flagged, started_at
     from chosen_runs
@@ -8,6 +8,7 @@ with chosen as (
 spanned as (
     select
         case
+            when max(started_at) - min(started_at) <= interval 2 hours then 'minute'
             when max(started_at) - min(started_at) <= interval 72 hours then 'hour'
             when max(started_at) - min(started_at) <= interval 92 days then 'day'
             else 'week'

@@ -9,6 +9,7 @@ with chosen as (
 spanned as (
     select
         case
+            when max(ended_at) - min(ended_at) <= interval 2 hours then 'minute'
             when max(ended_at) - min(ended_at) <= interval 72 hours then 'hour'
             when max(ended_at) - min(ended_at) <= interval 92 days then 'day'
             else 'week'

@@ -53,12 +53,13 @@ run_facts as (
         sum(input_tokens)::BIGINT as input_tokens,
         sum(output_tokens)::BIGINT as output_tokens,
         sum(cache_read_tokens)::BIGINT as cache_read_tokens,
-        sum(cost_usd) as cost_usd,
+        -- A DOUBLE that is the sum of some ends in noise; nothing is paid in less than a ten-billionth.
+        round(sum(cost_usd), 10) as cost_usd,
         sum(unpriced_calls)::BIGINT as unpriced_calls,
         sum(calls_without_usage)::BIGINT as calls_without_usage,
         sum(coalesce(input_tokens, 0) + coalesce(output_tokens, 0))
             filter ((is_flat or is_repeat) and coalesce(input_tokens, output_tokens) is not null)::BIGINT as wasted_tokens,
-        sum(cost_usd) filter (is_flat or is_repeat) as wasted_cost_usd,
+        round(sum(cost_usd) filter (is_flat or is_repeat), 10) as wasted_cost_usd,
         coalesce(bool_or(model_calls > 0) filter (is_flat or is_repeat), false) as wasted_any,
         flatten(list(models)) as models,
         min(first_end_unix_nano) as first_end_unix_nano
