@@ -45,7 +45,7 @@ def _page(filters: Filters, search: RunSearch) -> None:
         st.caption(t("runs.shown", first=whole(first), last=whole(last), runs=whole(runs), order=_order(search)))
         table.show(answer.frame, key=f"runs {search}")
     if pages > 1:
-        st.pagination(pages, key=_key(search))
+        st.pagination(pages, default=search.page, key=_key(search))
 
 
 def _order(search: RunSearch) -> str:
@@ -58,8 +58,9 @@ def _key(search: RunSearch) -> str:
 
 
 def _chosen_page(search: RunSearch, pages: int) -> int:
-    key = _key(search)
-    wanted = int(st.session_state.get(key) or search.page)
-    wanted = min(max(wanted, 1), pages)
-    st.session_state[key] = wanted
+    kept = st.session_state.get(_key(search))
+    wanted = min(max(int(kept or search.page), 1), pages)
+    if kept is not None and kept != wanted:
+        # There are fewer pages than there were.
+        st.session_state[_key(search)] = wanted
     return wanted
