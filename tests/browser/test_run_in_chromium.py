@@ -65,4 +65,8 @@ def test_hostile_text_does_nothing_on_the_page_of_its_run(tmp_path: Path, page: 
         assert page.get_by_text("<script>alert('run')</script>").first.is_visible()
         assert page.locator("a[href^='https://example.com']").count() == 0
         assert page.evaluate("document.body.innerHTML.includes(\"<script>alert('run')\")") is False
+        # A result of a megabyte is shown as far as somebody can read it.
+        page.goto(f"{address}/run?run={seed.HOSTILE}&step=2")
+        page.get_by_text("these are the first 20,000 of 1,000,000 characters").wait_for(timeout=LOADING_MS)
+        assert page.evaluate("document.body.innerText.length") < 100_000
     assert dialogs == []

@@ -198,7 +198,7 @@ def _hostile(connection: duckdb.DuckDBPyConnection) -> None:
     calls = [
         model(1, model=HOSTILE_TEXT),
         tool(1, HOSTILE_TEXT, {"q": HOSTILE_TEXT}, HOSTILE_TEXT, agent=HOSTILE_TEXT),
-        tool(2, "dump", {"q": "all"}, "long " * 10_000),
+        tool(2, "dump", {"q": "all"}, "long " * 200_000),
     ]
     add_run(connection, HOSTILE, calls, task=HOSTILE_TEXT, agent=HOSTILE_TEXT, service=HOSTILE_TEXT)
     add_alert(
