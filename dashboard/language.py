@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from dashboard.numbers import short_number
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -95,9 +97,7 @@ def counted(key: str, number: int, **values: object) -> str:
         number: how many.
         values: as for `t`.
     """
-    from dashboard.wording import count
-
-    return _text(f"{key}.{'one' if number == 1 else 'other'}").format(n=count(number), **values)
+    return _text(f"{key}.{'one' if number == 1 else 'other'}").format(n=current().number(short_number(number)), **values)
 
 
 def _text(key: str) -> str:

@@ -10,10 +10,9 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 import pandas as pd
 
 from dashboard.language import counted, current, t
+from dashboard.numbers import short_number
 
 NOTHING = "-"
-
-_UNITS = ((1e12, "T"), (1e9, "B"), (1e6, "M"), (1e3, "k"))
 
 _CONTROLS = {code: chr(0x2400 + code) for code in range(0x20) if chr(code) not in "\n\t"} | {0x7F: "\u2421"}
 _INVISIBLE = re.compile("[\u0080-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]")
@@ -70,14 +69,7 @@ def number_of(value: object) -> float | None:
 def count(value: object) -> str:
     """Write a count the short way, in three digits: 999, 1.2k, 12.4M, 107k; a dash when it is not known."""
     number = number_of(value)
-    if number is None:
-        return NOTHING
-    # 999.5k would round to 1000k: the bound is where rounding reaches the next unit.
-    for size, unit in _UNITS:
-        if abs(number) >= size * 0.9995 and abs(number) >= 1_000:
-            digits = 0 if abs(number) >= 99.95 * size else 1
-            return current().number(f"{number / size:.{digits}f}".removesuffix(".0")) + unit
-    return current().number(f"{number:.1f}".removesuffix(".0"))
+    return NOTHING if number is None else current().number(short_number(number))
 
 
 def whole(value: object) -> str:
