@@ -53,9 +53,9 @@ class _AddressType(click.ParamType):  # type: ignore[type-arg] # not generic in 
     help="A file with the bearer token that senders must bring; that of OTEL_PROCESSOR_TOKEN when left out.",
 )
 def serve(db: Path, grpc_at: tuple[str, int] | None, http_at: tuple[str, int] | None, token_file: Path | None) -> None:
-    """Take OTLP traces from agents in any language, straight or through a Collector.
+    """Take OTLP traces from agents in any language.
 
-    A request is answered with success once its spans are stored; what cannot be stored now is refused with a delay, and
+    They come straight from SDKs or through a Collector. A request is answered with success once its spans are stored; what cannot be stored now is refused with a delay, and
     senders send it again. Logs and metrics are accepted and left alone. Alerts are told from here, as the environment says.
     Ctrl-C, or SIGTERM, stores and answers what was accepted, and ends.
     """
@@ -68,6 +68,7 @@ def serve(db: Path, grpc_at: tuple[str, int] | None, http_at: tuple[str, int] | 
         from otel_processor.service.doors import Address
         from otel_processor.service.service import Service, ServiceSettings
         from otel_processor.service.token import load_token
+        from otel_processor.service.tuning import tune
     except ImportError as error:
         raise ConfigError(f"{_MISSING} ({error})") from None
     from otel_processor.alerts.settings import AlertSettings
@@ -84,6 +85,7 @@ def serve(db: Path, grpc_at: tuple[str, int] | None, http_at: tuple[str, int] | 
         alerts=AlertSettings.from_environment(),
     )
     service = Service(settings)
+    tune()
     ending = threading.Event()
     before = {number: signal.signal(number, lambda *_: ending.set()) for number in (signal.SIGTERM, signal.SIGINT)}
     service.start()

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -23,7 +24,7 @@ from otel_processor.service.service import Service, ServiceSettings
 from tests.integration.processes import environment
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
 PROTOBUF, JSON = "application/x-protobuf", "application/json"
@@ -52,6 +53,7 @@ class Serving:
     grpc_port: int
     process: subprocess.Popen[str] | None = None
     lines: queue.Queue[str] = field(default_factory=queue.Queue)
+    since: float = field(default_factory=time.monotonic)
 
     def post(self, body: bytes, kind: str = PROTOBUF, path: str = "/v1/traces", **headers: str) -> Answer:
         """Send a body; underscores in names of headers are dashes."""
@@ -80,6 +82,11 @@ class Serving:
         self.process.wait(30)
 
 
+def _read_on(said: Iterable[str], lines: queue.Queue[str]) -> None:
+    for line in said:
+        lines.put(line)
+
+
 @contextmanager
 def serving(db: Path, *options: str, env: Mapping[str, str] | None = None, http: int = 0, grpc: int = 0) -> Iterator[Serving]:
     """Run `otel-processor serve` until the block ends."""
@@ -100,8 +107,7 @@ def serving(db: Path, *options: str, env: Mapping[str, str] | None = None, http:
                 break
         else:
             raise AssertionError(f"the service did not start: {''.join(seen)}")
-        reader = threading.Thread(target=lambda: [found.lines.put(line) for line in process.stdout or ()], daemon=True)
-        reader.start()
+        threading.Thread(target=_read_on, args=(process.stdout, found.lines), daemon=True).start()
         yield found
     finally:
         if process.poll() is None:

@@ -20,10 +20,14 @@ from tests.integration.service.serving import JSON, PROTOBUF, Serving, request_o
 from tests.integration.stored import stored_ids, value
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
 METHOD = "/opentelemetry.proto.collector.{}.v1.{}/Export"
+HALF_A_BODY = b"POST /v1/traces HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-protobuf\r\nContent-Length: 50\r\n\r\nab"
+PACK: dict[str, Callable[[bytes], bytes]] = {
+    "": bytes, "gzip": gzip.compress, "deflate": zlib.compress, "zstd": zstd.compress,
+}  # fmt: skip
 TRACES = METHOD.format("trace", "TraceService")
 
 
@@ -45,8 +49,7 @@ def test_what_is_acknowledged_is_stored(service: Serving, db: Path, kind: str, e
     """With the answer in hand the spans can be asked for, in the encoding of the request."""
     request, ids = request_of(3)
     body = request.SerializeToString() if kind == PROTOBUF else orjson.dumps(MessageToDict(request))
-    pack = {"": bytes, "gzip": gzip.compress, "deflate": zlib.compress, "zstd": zstd.compress}[encoding]
-    answer = service.post(pack(body), kind, **({"Content_Encoding": encoding} if encoding else {}))
+    answer = service.post(PACK[encoding](body), kind, **({"Content_Encoding": encoding} if encoding else {}))
     assert answer.status == 200
     assert answer.headers["content-type"] == kind.partition(";")[0]
     assert answer.body == (b"" if kind == PROTOBUF else b"{}")
@@ -170,7 +173,7 @@ def test_only_who_brings_the_token_is_let_in(db: Path) -> None:
 
 @pytest.mark.parametrize(
     "begun",
-    [b"", b"POST /v1/tra", b"POST /v1/traces HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-protobuf\r\nContent-Length: 50\r\n\r\nab"],
+    [b"", b"POST /v1/tra", HALF_A_BODY],
     ids=["nothing", "half a head", "half a body"],
 )  # fmt: skip
 def test_a_sender_that_does_not_go_on_is_sent_away(db: Path, begun: bytes) -> None:

@@ -1,4 +1,4 @@
-"""A file that somebody holds, a disk that takes nothing, more than can be kept: clear answers, and nothing acknowledged is lost."""
+"""A file that somebody holds, a disk that takes nothing, more than can be kept: clear answers, and nothing is lost."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def delay_of(error: Any) -> float:
     delay = RetryInfo()
     assert detail.Unpack(delay)
     assert RetryInfo.FromString(found["google.rpc.retryinfo-bin"]) == delay
-    return delay.retry_delay.seconds
+    return float(delay.retry_delay.seconds)
 
 
 def test_while_somebody_holds_the_file_the_spool_takes_what_comes(db: Path) -> None:

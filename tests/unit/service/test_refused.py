@@ -27,7 +27,7 @@ RETRYABLE = {429, 502, 503, 504}
     ids=lambda refused: str(refused.http),
 )
 def test_a_delay_is_given_where_it_helps(refused: Refused) -> None:
-    """gRPC senders try RESOURCE_EXHAUSTED again only with a RetryInfo."""
+    """Senders over gRPC try RESOURCE_EXHAUSTED again only with a RetryInfo."""
     is_retryable = refused.http in RETRYABLE
     status = refused.status()
     assert (refused.retry_seconds is not None) is is_retryable

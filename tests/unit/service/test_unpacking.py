@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import tracemalloc
 import zlib
+from typing import TYPE_CHECKING
 
 import pytest
 from backports import zstd
@@ -14,7 +15,15 @@ from hypothesis import strategies as st
 from otel_processor.service.refused import Refused
 from otel_processor.service.unpacking import check_encoding, unpacked
 
-PACKED = {"gzip": gzip.compress, "x-gzip": gzip.compress, "deflate": zlib.compress, "zstd": zstd.compress}
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+PACKED: dict[str, Callable[[bytes], bytes]] = {
+    "gzip": gzip.compress,
+    "x-gzip": gzip.compress,
+    "deflate": zlib.compress,
+    "zstd": zstd.compress,
+}
 
 
 @pytest.mark.parametrize("encoding", PACKED)
@@ -54,9 +63,8 @@ def test_a_bomb_is_not_blown_up(encoding: str) -> None:
 
 @pytest.mark.parametrize("encoding", PACKED)
 @pytest.mark.parametrize("spoil", [lambda packed: packed[:-1], lambda _: b"no such thing", lambda packed: packed + b"more"])
-def test_what_is_spoilt_is_malformed(encoding: str, spoil: object) -> None:
+def test_what_is_spoilt_is_malformed(encoding: str, spoil: Callable[[bytes], bytes]) -> None:
     """It is not worth sending again."""
-    assert callable(spoil)
     with pytest.raises(Refused) as caught:
         unpacked(spoil(PACKED[encoding](b"body" * 50)), encoding, most_bytes=1_000)
     assert (caught.value.http, caught.value.retry_seconds) == (400, None)
