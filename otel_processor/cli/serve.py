@@ -55,8 +55,9 @@ class _AddressType(click.ParamType):  # type: ignore[type-arg] # not generic in 
 def serve(db: Path, grpc_at: tuple[str, int] | None, http_at: tuple[str, int] | None, token_file: Path | None) -> None:
     """Take OTLP traces from agents in any language.
 
-    They come straight from SDKs or through a Collector. A request is answered with success once its spans are stored; what cannot be stored now is refused with a delay, and
-    senders send it again. Logs and metrics are accepted and left alone. Alerts are told from here, as the environment says.
+    They come straight from SDKs or through a Collector. A request is answered with success once its spans are stored; what
+    cannot be stored now is refused with a delay, and senders send it again. Logs and metrics are accepted and left alone.
+    Alerts are told from here, as the environment says.
     Ctrl-C, or SIGTERM, stores and answers what was accepted, and ends.
     """
     from otel_processor.errors import ConfigError

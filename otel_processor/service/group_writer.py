@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import queue
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -37,22 +38,26 @@ class _Waiting:
 class GroupWriter:
     """Takes spans from any thread and stores them together. How much may wait is up to the room that callers hold."""
 
-    def __init__(self, recorder: Recorder, limits: Limits, *, patience_seconds: float) -> None:
+    def __init__(
+        self, recorder: Recorder, limits: Limits, *, patience_seconds: float, clock: Callable[[], float] = time.monotonic
+    ) -> None:
         """Set up the writer; nothing is written before `start`.
 
         Args:
             recorder: of the database, made with `sent_again`.
             limits: how much goes into one transaction.
             patience_seconds: how long a transaction waits for whoever holds the file, before its spans go to the spool.
+            clock: gives seconds that only go on.
         """
         self._recorder = recorder
         self._limits = limits
         self._patience = patience_seconds
+        self._clock = clock
         self._queue: queue.SimpleQueue[_Waiting | None] = queue.SimpleQueue()
         self._left_over: _Waiting | None = None
         self._lock = threading.Lock()
         self._closed = False
-        self._signed_in_at = -_SIGN_IN_SECONDS
+        self._signed_in_at = -math.inf
         self._could_store = True
         self._thread = threading.Thread(target=self._work, name="otel-processor-writer", daemon=True)
 
@@ -130,7 +135,7 @@ class GroupWriter:
     def _store(self, group: Sequence[_Waiting]) -> None:
         spans = [span for waiting in group for span in waiting.spans]
         dropped = self._recorder.counters.dropped
-        self._signed_in_at = time.monotonic()
+        self._signed_in_at = self._clock()
         kept = self._recorder.record(spans, timeout_seconds=self._patience)
         self._could_store = kept or not self._recorder.unplaced
         if kept:
@@ -149,8 +154,8 @@ class GroupWriter:
         """While nothing comes: take the spool along, and say now and then that this writer is there."""
         if spool.pending(self._recorder.path):
             self._recorder.fold_spool(timeout_seconds=_FOLDING_SECONDS)
-        elif time.monotonic() - self._signed_in_at >= _SIGN_IN_SECONDS:
-            self._signed_in_at = time.monotonic()
+        elif self._clock() - self._signed_in_at >= _SIGN_IN_SECONDS:
+            self._signed_in_at = self._clock()
             self._recorder.record([], timeout_seconds=self._patience)
 
 
