@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """Bounds of one service. The defaults keep it within some hundred MiB whatever is sent."""
+    """Bounds of one service; decoded, a request takes several times the bytes that it was sent in."""
 
     body_bytes: int = 16 << 20
     """A request as it is sent, compressed or not."""
