@@ -81,6 +81,8 @@ class SpanEvent:
     name: str
     time_ns: int
     attributes: Attributes
+    dropped_attributes: int = 0
+    """Attributes that its writer left out."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

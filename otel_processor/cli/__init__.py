@@ -13,6 +13,7 @@ from otel_processor.cli.doctor import doctor
 from otel_processor.cli.group import CarefulGroup
 from otel_processor.cli.import_ import import_files
 from otel_processor.cli.replay import replay
+from otel_processor.cli.serve import serve
 from otel_processor.cli.sql import sql
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ def cli() -> None:
     """
 
 
-for command in (demo, import_files, dashboard, sql, alert, doctor, replay):
+for command in (demo, import_files, serve, dashboard, sql, alert, doctor, replay):
     cli.add_command(command)
 
 

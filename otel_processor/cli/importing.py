@@ -43,7 +43,7 @@ class Importer:
     """
 
     def __init__(self, db: Path) -> None:
-        from otel_processor.ingest.otlp_request import Tally
+        from otel_processor.ingest.origin import Tally
         from otel_processor.policy_file import policy_of
         from otel_processor.recording.recorder import Recorder
         from otel_processor.store.database import Database

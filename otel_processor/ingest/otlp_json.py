@@ -15,14 +15,15 @@ from typing import IO, TYPE_CHECKING, Any, Final, cast
 import orjson
 
 from otel_processor.errors import TelemetryFormatError
-from otel_processor.ingest.otlp_request import Tally, spans_of_request
+from otel_processor.ingest.origin import Tally
+from otel_processor.ingest.otlp_request import spans_of_request
 from otel_processor.ingest.otlp_values import field
 from otel_processor.model import SpanRecord
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-__all__ = ["Batch", "Tally", "spans_of_file", "spans_of_request"]
+__all__ = ["Batch", "Tally", "spans_of_body", "spans_of_file", "spans_of_request"]
 
 _GZIP: Final = b"\x1f\x8b"
 _BOM: Final = b"\xef\xbb\xbf"
@@ -51,6 +52,21 @@ def spans_of_file(path: str | Path, tally: Tally | None = None) -> Iterator[Batc
             yield list(spans_of_request(request, tally)), consumed
     if not found:
         raise TelemetryFormatError(f"{path}: no OTLP trace data in it; expected OTLP/JSON with `resourceSpans`")
+
+
+def spans_of_body(body: bytes, tally: Tally) -> Iterator[SpanRecord]:
+    """Read one request, as it comes over the network.
+
+    Raises:
+        TelemetryFormatError: it is no ExportTraceServiceRequest in JSON.
+    """
+    request = _parse(body)
+    if not isinstance(request, dict):
+        raise TelemetryFormatError("the body is no JSON object; send an ExportTraceServiceRequest")
+    found = field(request, "resourceSpans", "resource_spans")
+    if found is not None and not isinstance(found, list):
+        raise TelemetryFormatError("`resourceSpans` is no list")
+    return spans_of_request(request, tally)
 
 
 def _requests(raw: IO[bytes], tally: Tally) -> Iterator[tuple[Mapping[str, Any], int]]:

@@ -2,53 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from otel_processor.ingest.origin import Origin, Tally, link_of, origin_of, says_remote
 from otel_processor.ingest.otlp_values import KINDS, STATUSES, attributes_of, enum_name, field, hex_id, nanoseconds, whole_number
-from otel_processor.model import Attributes, SpanEvent, SpanRecord
+from otel_processor.model import SpanEvent, SpanRecord
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-
-SERVICE_NAME: Final = "service.name"
-
-_FLAG_REMOTE_KNOWN: Final = 0x100
-_FLAG_REMOTE: Final = 0x200
-
-
-@dataclass(slots=True)
-class Tally:
-    """What was read and what had to be left out."""
-
-    spans: int = 0
-    malformed_spans: int = 0
-    malformed_requests: int = 0
-    """Requests, or lines of a file, that could not be read at all."""
-    other_signals: int = 0
-    """Requests that hold logs or metrics."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Origin:
-    """What all spans of one scope share."""
-
-    service: str
-    resource: Attributes
-    scope: str
-    scope_version: str
-    extra: Mapping[str, Any]
 
 
 def spans_of_request(request: Mapping[str, Any], tally: Tally | None = None) -> Iterator[SpanRecord]:
     """The spans of one ExportTraceServiceRequest."""
     tally = Tally() if tally is None else tally
     for resource_spans in _messages(field(request, "resourceSpans", "resource_spans"), tally):
-        resource_message = resource_spans.get("resource")
-        resource = attributes_of(resource_message.get("attributes")) if isinstance(resource_message, dict) else {}
-        resource_schema = field(resource_spans, "schemaUrl", "schema_url")
         for scope_spans in _messages(field(resource_spans, "scopeSpans", "scope_spans"), tally):
-            origin = _origin(resource, resource_schema, scope_spans)
+            try:
+                origin = _origin(resource_spans, scope_spans)
+            except RecursionError:
+                tally.malformed_spans += _count(scope_spans.get("spans"))
+                continue
             for message in _messages(scope_spans.get("spans"), tally):
                 span = _span(message, origin)
                 if span is None:
@@ -72,25 +45,53 @@ def _messages(values: Any, tally: Tally) -> Iterator[dict[str, Any]]:
             tally.malformed_spans += 1
 
 
-def _origin(resource: Attributes, resource_schema: Any, scope_spans: Mapping[str, Any]) -> _Origin:
+def _count(values: Any) -> int:
+    return len(values) if isinstance(values, list) else 1
+
+
+def _origin(resource_spans: Mapping[str, Any], scope_spans: Mapping[str, Any]) -> Origin:
+    resource = resource_spans.get("resource")
+    resource = resource if isinstance(resource, dict) else {}
     scope = scope_spans.get("scope")
     scope = scope if isinstance(scope, dict) else {}
-    service = resource.get(SERVICE_NAME)
-    extra = {
-        "resource_schema_url": resource_schema,
-        "schema_url": field(scope_spans, "schemaUrl", "schema_url"),
-        "scope_attributes": attributes_of(scope.get("attributes")),
-    }
-    return _Origin(
-        service=service if isinstance(service, str) else "",
-        resource=resource,
+    return origin_of(
+        resource=attributes_of(resource.get("attributes")),
+        resource_dropped=_dropped(resource),
+        resource_schema=_text(field(resource_spans, "schemaUrl", "schema_url")),
+        entity_refs=_entity_refs(field(resource, "entityRefs", "entity_refs")),
         scope=_text(scope.get("name")),
         scope_version=_text(scope.get("version")),
-        extra={name: value for name, value in extra.items() if value},
+        scope_attributes=attributes_of(scope.get("attributes")),
+        scope_dropped=_dropped(scope),
+        schema=_text(field(scope_spans, "schemaUrl", "schema_url")),
     )
 
 
-def _span(message: Mapping[str, Any], origin: _Origin) -> SpanRecord | None:
+def _dropped(message: Mapping[str, Any]) -> int:
+    return whole_number(field(message, "droppedAttributesCount", "dropped_attributes_count"))
+
+
+def _entity_refs(values: Any) -> list[dict[str, Any]]:
+    """Which attributes of a resource name an entity, by the names of the schema."""
+    refs = []
+    for value in values if isinstance(values, list) else ():
+        if not isinstance(value, dict):
+            continue
+        ref = {
+            "schema_url": _text(field(value, "schemaUrl", "schema_url")),
+            "type": _text(value.get("type")),
+            "id_keys": _texts(field(value, "idKeys", "id_keys")),
+            "description_keys": _texts(field(value, "descriptionKeys", "description_keys")),
+        }
+        refs.append({name: said for name, said in ref.items() if said})
+    return refs
+
+
+def _texts(values: Any) -> list[str]:
+    return [value for value in values if isinstance(value, str)] if isinstance(values, list) else []
+
+
+def _span(message: Mapping[str, Any], origin: Origin) -> SpanRecord | None:
     trace_id = hex_id(field(message, "traceId", "trace_id"), 16)
     span_id = hex_id(field(message, "spanId", "span_id"), 8)
     start_ns = nanoseconds(field(message, "startTimeUnixNano", "start_time_unix_nano"))
@@ -102,7 +103,7 @@ def _span(message: Mapping[str, Any], origin: _Origin) -> SpanRecord | None:
         return None
 
 
-def _record(message: Mapping[str, Any], origin: _Origin, trace_id: str, span_id: str, start_ns: int) -> SpanRecord:
+def _record(message: Mapping[str, Any], origin: Origin, trace_id: str, span_id: str, start_ns: int) -> SpanRecord:
     status = message.get("status")
     status = status if isinstance(status, dict) else {}
     flags = whole_number(message.get("flags"))
@@ -125,7 +126,7 @@ def _record(message: Mapping[str, Any], origin: _Origin, trace_id: str, span_id:
         resource=origin.resource,
         links=_links(message.get("links")),
         trace_state=_text(field(message, "traceState", "trace_state")),
-        parent_is_remote=bool(flags & _FLAG_REMOTE_KNOWN and flags & _FLAG_REMOTE),
+        parent_is_remote=says_remote(flags),
         extra=_extra(message, origin.extra, flags),
     )
 
@@ -142,6 +143,7 @@ def _events(values: Any, start_ns: int) -> tuple[SpanEvent, ...]:
             name=_text(value.get("name")),
             time_ns=nanoseconds(field(value, "timeUnixNano", "time_unix_nano")) or start_ns,
             attributes=attributes_of(value.get("attributes")),
+            dropped_attributes=_dropped(value),
         )
         for value in values
         if isinstance(value, dict)
@@ -159,10 +161,9 @@ def _links(values: Any) -> tuple[Mapping[str, Any], ...]:
         span_id = hex_id(field(value, "spanId", "span_id"), 8)
         if trace_id is None or span_id is None:
             continue
-        link: dict[str, Any] = {"trace_id": trace_id, "span_id": span_id, "attributes": attributes_of(value.get("attributes"))}
-        if state := _text(field(value, "traceState", "trace_state")):
-            link["trace_state"] = state
-        links.append(link)
+        state = _text(field(value, "traceState", "trace_state"))
+        attributes = attributes_of(value.get("attributes"))
+        links.append(link_of(trace_id, span_id, attributes, state, _dropped(value), whole_number(value.get("flags"))))
     return tuple(links)
 
 

@@ -31,7 +31,7 @@ def attributes_of(pairs: Any) -> dict[str, Any]:
     """A list of key-value pairs as a dict; what is no pair is left out."""
     found: dict[str, Any] = {}
     for pair in pairs if isinstance(pairs, list) else ():
-        if isinstance(pair, dict) and isinstance(key := pair.get("key"), str):
+        if isinstance(pair, dict) and isinstance(key := pair.get("key", ""), str):
             found[key] = any_value(pair.get("value"))
     return found
 

@@ -57,6 +57,7 @@ class Recorder:
         *,
         plan: DeliveryPlan = NOBODY,
         on_due: Callable[[], object] | None = None,
+        sent_again: bool = False,
         clock: Callable[[], int] = time.time_ns,
     ) -> None:
         """Set up the recorder; the file is opened with the first batch.
@@ -66,11 +67,13 @@ class Recorder:
             policy: what runs are judged by.
             plan: who is to be told of alerts that are new to the database; files are read for nobody.
             on_due: called when a message waits to be sent; must not block.
+            sent_again: whoever hands over spans keeps those that find no place, and sends them again: they are not lost.
             clock: gives the time in nanoseconds since the epoch, by which open runs become idle.
         """
         self.path = resolved(db)
         self._plan = plan
         self._on_due = on_due
+        self._sent_again = sent_again
         self._is_due = False
         self._policy = policy or Policy()
         self._policies = Policies(self._policy)
@@ -84,6 +87,7 @@ class Recorder:
         """Start as a writer of its own: at first, and again in a forked child."""
         self._lock = threading.Lock()
         self._waited_in_vain = False
+        self._unplaced = 0
         self._closed_idle_ns = -_CLOSING_NS
         self._told: RecentMap[str, bool] = RecentMap(_TOLD)
         self._judge = Judge(self._policy)
@@ -98,6 +102,16 @@ class Recorder:
     def writer_id(self) -> str:
         """Which writer of the database this is; another one after a fork."""
         return self._writer.writer_id
+
+    @property
+    def is_shut_out(self) -> bool:
+        """Whether another process held the database for too long when it was last tried."""
+        return self._waited_in_vain
+
+    @property
+    def unplaced(self) -> int:
+        """Spans of the last batch that neither the database nor the spool could take: nothing is wrong with them."""
+        return self._unplaced
 
     def record(
         self,
@@ -117,6 +131,7 @@ class Recorder:
             batch = prepare(spans, self._policy, readings)
             self._judge.get_ready(batch)
             with self._lock:
+                self._unplaced = 0
                 self._writer.count(cut=batch.cut, dropped=batch.unusable)
                 return self._store(batch, timeout_seconds) and not batch.unusable
         except Exception:  # noqa: BLE001 - our own bug costs this batch and nothing else
@@ -345,7 +360,8 @@ class Recorder:
         try:
             spool.save(self.path, spooled_columns(batch, self._plan))
         except OSError as error:
-            self._writer.count(dropped=len(batch))
+            self._unplaced = len(batch)
+            self._writer.count(dropped=0 if self._sent_again else len(batch))
             self._writer.failed(error)
             return False
         self._writer.count(spooled=len(batch))

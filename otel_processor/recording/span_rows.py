@@ -77,7 +77,11 @@ def span_of_row(row: Mapping[str, Any]) -> SpanRecord:
         scope_version=row["scope_version"] or "",
         trace_state=row["trace_state"] or "",
         attributes=_parsed(row["attributes"], {}),
-        events=[SpanEvent(e["name"], e["time_unix_nano"], e["attributes"]) for e in _parsed(row["events"], []) if "name" in e],
+        events=[
+            SpanEvent(e["name"], e["time_unix_nano"], e["attributes"], e.get("dropped_attributes_count", 0))
+            for e in _parsed(row["events"], [])
+            if "name" in e
+        ],
         resource=_parsed(row["resource"], {}),
         links=_parsed(row["links"], []),
         parent_is_remote=bool(extra.get("parent_is_remote")),
@@ -89,7 +93,10 @@ def _events(events: Sequence[SpanEvent], cuts: Cuts) -> str:
     def written() -> Iterator[str]:
         for index, event in enumerate(events):
             attributes = bound_attributes(event.attributes, f"events.{index}", cuts)
-            head = json_text({"name": event.name[:_MAX_NAME_CHARS], "time_unix_nano": _nanoseconds(event.time_ns)})
+            told: dict[str, Any] = {"name": event.name[:_MAX_NAME_CHARS], "time_unix_nano": _nanoseconds(event.time_ns)}
+            if event.dropped_attributes:
+                told["dropped_attributes_count"] = event.dropped_attributes
+            head = json_text(told)
             yield f'{head[:-1]},"attributes":{attributes}}}'
 
     return _bounded_list(written(), len(events), "events", cuts)

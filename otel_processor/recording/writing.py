@@ -318,7 +318,14 @@ def _end(at_us: int, over: Sequence[int]) -> int:
 
 def resolve_alerts(connection: duckdb.DuckDBPyConnection, resolutions: Sequence[Resolution]) -> None:
     """Mark alerts as over that were open then."""
+    if not resolutions:
+        return
+    # Most runs have none: asking once is cheaper than an update for each of them.
+    run_ids = as_list({over.run_id for over in resolutions})
+    still_open = set(connection.execute(recording_statement("open_alerts_of_runs"), {"run_ids": run_ids}).fetchall())
     for over in resolutions:
+        if (encodable(over.run_id), str(over.pattern)) not in still_open:
+            continue
         connection.execute(
             "update alerts set resolved_at = make_timestamptz($at_us) where run_id = $run_id and pattern = $pattern "
             'and resolved_at is null and "at" <= make_timestamptz($at_us)',

@@ -13,7 +13,7 @@ COMMANDS = sorted(cli.commands)
 
 def test_the_commands_are_those_of_the_design() -> None:
     """Nobody's script breaks because a command went away."""
-    assert COMMANDS == ["alert", "dashboard", "demo", "doctor", "import", "replay", "sql"]
+    assert COMMANDS == ["alert", "dashboard", "demo", "doctor", "import", "replay", "serve", "sql"]
 
 
 def test_the_tour_comes_first() -> None:

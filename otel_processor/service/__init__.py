@@ -1,0 +1,1 @@
+"""The service: OTLP from other processes, acknowledged when it is stored."""

@@ -1,0 +1,165 @@
+"""One thread writes what waits, in one transaction, and then answers all whose spans were in it."""
+
+from __future__ import annotations
+
+import math
+import queue
+import threading
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from otel_processor.bug_reports import report_bug
+from otel_processor.service.refused import Refused
+from otel_processor.store import spool
+
+if TYPE_CHECKING:
+    from otel_processor.model import SpanRecord
+    from otel_processor.recording.recorder import Recorder
+    from otel_processor.service.limits import Limits
+
+_TICK_SECONDS = 1.0
+"""Between two looks at the spool while nothing comes."""
+
+_SIGN_IN_SECONDS = 60.0
+"""So often the service writes although nothing came: that it is there, and runs that are idle for too long."""
+
+_FOLDING_SECONDS = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class _Waiting:
+    spans: Sequence[SpanRecord]
+    answer: Future[int] = field(default_factory=Future)
+
+
+class GroupWriter:
+    """Takes spans from any thread and stores them together. How much may wait is up to the room that callers hold."""
+
+    def __init__(
+        self, recorder: Recorder, limits: Limits, *, patience_seconds: float, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        """Set up the writer; nothing is written before `start`.
+
+        Args:
+            recorder: of the database, made with `sent_again`.
+            limits: how much goes into one transaction.
+            patience_seconds: how long a transaction waits for whoever holds the file, before its spans go to the spool.
+            clock: gives seconds that only go on.
+        """
+        self._recorder = recorder
+        self._limits = limits
+        self._patience = patience_seconds
+        self._clock = clock
+        self._queue: queue.SimpleQueue[_Waiting | None] = queue.SimpleQueue()
+        self._left_over: _Waiting | None = None
+        self._lock = threading.Lock()
+        self._closed = False
+        self._signed_in_at = -math.inf
+        self._could_store = True
+        self._thread = threading.Thread(target=self._work, name="otel-processor-writer", daemon=True)
+
+    @property
+    def could_store(self) -> bool:
+        """Whether the last spans found a place, in the database or in the spool."""
+        return self._could_store
+
+    def start(self) -> None:
+        """Begin to write."""
+        self._thread.start()
+
+    def submit(self, spans: Sequence[SpanRecord]) -> Future[int]:
+        """Have spans stored; returns at once.
+
+        Returns:
+            when they are stored: how many of them can never be. Raises `Refused` when they could be stored nowhere.
+
+        Raises:
+            Refused: the service is ending.
+        """
+        waiting = _Waiting(spans)
+        with self._lock:
+            if self._closed:
+                raise Refused.unavailable("the service is ending")
+            self._queue.put(waiting)
+        return waiting.answer
+
+    def close(self, timeout_seconds: float) -> bool:
+        """Store what waits, and end; return whether that was done in time."""
+        with self._lock:
+            if not self._closed:
+                self._closed = True
+                self._queue.put(None)
+        self._thread.join(timeout_seconds)
+        return not self._thread.is_alive()
+
+    def _work(self) -> None:
+        is_open = True
+        while is_open:
+            group, is_open = self._next_group()
+            try:
+                if group:
+                    self._store(group)
+                elif is_open:
+                    self._keep_house()
+            except Exception:  # noqa: BLE001 - our own bug costs this group and nothing else
+                report_bug("service")
+                _refuse(group, Refused.failed())
+
+    def _next_group(self) -> tuple[list[_Waiting], bool]:
+        """Wait for a request and take along what waits behind it; the second value is False when no more will come."""
+        try:
+            first = self._left_over or self._queue.get(timeout=_TICK_SECONDS)
+        except queue.Empty:
+            return [], True
+        self._left_over = None
+        if first is None:
+            return [], False
+        group, size = [first], len(first.spans)
+        while size < self._limits.group_spans:
+            try:
+                following = self._queue.get_nowait()
+            except queue.Empty:
+                break
+            if following is None:
+                return group, False
+            if size + len(following.spans) > self._limits.group_spans:
+                self._left_over = following
+                break
+            group.append(following)
+            size += len(following.spans)
+        return group, True
+
+    def _store(self, group: Sequence[_Waiting]) -> None:
+        spans = [span for waiting in group for span in waiting.spans]
+        dropped = self._recorder.counters.dropped
+        self._signed_in_at = self._clock()
+        kept = self._recorder.record(spans, timeout_seconds=self._patience)
+        self._could_store = kept or not self._recorder.unplaced
+        if kept:
+            for waiting in group:
+                waiting.answer.set_result(0)
+        elif not self._could_store:
+            _refuse(group, Refused.unavailable("the database cannot be written, and its spool neither; send it again later"))
+        elif len(group) == 1:
+            group[0].answer.set_result(min(self._recorder.counters.dropped - dropped, len(spans)))
+        else:
+            # Whose spans were refused shows when each is stored by itself; what is stored already counts once.
+            for waiting in group:
+                self._store([waiting])
+
+    def _keep_house(self) -> None:
+        """While nothing comes: take the spool along, and say now and then that this writer is there."""
+        if spool.pending(self._recorder.path):
+            self._recorder.fold_spool(timeout_seconds=_FOLDING_SECONDS)
+        elif self._clock() - self._signed_in_at >= _SIGN_IN_SECONDS:
+            self._signed_in_at = self._clock()
+            self._recorder.record([], timeout_seconds=self._patience)
+
+
+def _refuse(group: Sequence[_Waiting], refused: Refused) -> None:
+    for waiting in group:
+        if not waiting.answer.done():
+            waiting.answer.set_exception(refused)

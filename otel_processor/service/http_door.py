@@ -1,0 +1,154 @@
+"""OTLP over HTTP: `POST /v1/traces`, `/v1/logs`, `/v1/metrics`, and `/healthz` and `/readyz` for whoever runs it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import orjson
+from google.protobuf.json_format import MessageToDict
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceResponse
+from starlette.applications import Starlette
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from otel_processor.bug_reports import report_bug
+from otel_processor.ingest import otlp_json, otlp_protobuf
+from otel_processor.service.intake import Taken
+from otel_processor.service.refused import Refused
+from otel_processor.service.token import brings
+from otel_processor.service.unpacking import check_encoding
+
+if TYPE_CHECKING:
+    from google.protobuf.message import Message
+
+    from otel_processor.service.counts import Counts
+    from otel_processor.service.intake import Intake, Reader
+    from otel_processor.service.limits import Limits
+    from otel_processor.service.room import Place, Room
+
+PROTOBUF, JSON = "application/x-protobuf", "application/json"
+
+_READERS: dict[str, Reader] = {PROTOBUF: otlp_protobuf.spans_of_body, JSON: otlp_json.spans_of_body}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HttpDoor:
+    """The answers to HTTP requests."""
+
+    intake: Intake
+    room: Room
+    limits: Limits
+    counts: Counts
+    token: str | None
+    state: Callable[[], dict[str, Any]]
+    """What `/readyz` says; `ready` is among it."""
+
+    def app(self) -> Starlette:
+        """Return the application for a server."""
+        return Starlette(
+            routes=[
+                Route("/v1/traces", self._traces, methods=["POST"]),
+                Route("/v1/logs", self._ignored("logs"), methods=["POST"]),
+                Route("/v1/metrics", self._ignored("metrics"), methods=["POST"]),
+                Route("/healthz", self._healthz),
+                Route("/readyz", self._readyz),
+            ]
+        )
+
+    async def _traces(self, request: Request) -> Response:
+        async def take(kind: str, place: Place) -> Message:
+            encoding = request.headers.get("content-encoding", "").strip().lower()
+            check_encoding(encoding)
+            body = await self._body(request, place)
+            return _answer(await self.intake.take(body, encoding, _READERS[kind], place))
+
+        return await self._answered(request, "traces", take)
+
+    def _ignored(self, signal: str) -> Any:
+        """Take what nothing is done with yet, so that a sender of everything finds no errors in its log."""
+
+        async def take_and_forget(request: Request) -> Response:
+            async def take(_: str, place: Place) -> Message:
+                await self._body(request, place)
+                # The answers of all three signals are the same as long as they say nothing.
+                return ExportTraceServiceResponse()
+
+            return await self._answered(request, signal, take)
+
+        return take_and_forget
+
+    async def _answered(self, request: Request, signal: str, take: Any) -> Response:
+        kind = JSON
+        try:
+            given = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+            kind = given if given == PROTOBUF else JSON
+            if not brings(self.token, request.headers.get("authorization")):
+                raise Refused.unauthenticated()
+            if given not in _READERS:
+                raise Refused.unsupported(f"the Content-Type is neither {PROTOBUF} nor {JSON}")
+            with self.room.enter() as place:
+                answer = await take(kind, place)
+            self.counts.add(f"{signal}_taken")
+            return _response(answer, kind, 200)
+        except Refused as refused:
+            return self._refusal(refused, signal, kind)
+        except ClientDisconnect:
+            return self._refusal(Refused.malformed("the sender went away"), signal, kind)
+        except Exception:  # noqa: BLE001 - our own bug costs this request and nothing else
+            report_bug("service")
+            return self._refusal(Refused.failed(), signal, kind)
+
+    def _refusal(self, refused: Refused, signal: str, kind: str) -> Response:
+        self.counts.add(f"{signal}_refused_{refused.http}")
+        headers = {}
+        if refused.retry_seconds is not None:
+            headers["Retry-After"] = str(refused.retry_seconds)
+        if refused.http == 401:
+            headers["WWW-Authenticate"] = "Bearer"
+        if refused.http == 408:
+            headers["Connection"] = "close"
+        return _response(refused.status(), kind, refused.http, headers)
+
+    async def _body(self, request: Request, place: Place) -> bytes:
+        """Read the body, piece by piece and no further than it may go."""
+        most = self.limits.body_bytes
+        length = request.headers.get("content-length", "")
+        if length.isdecimal() and int(length[:20]) > most:
+            raise Refused.too_large(f"the body is larger than {most >> 20} MiB")
+        pieces: list[bytes] = []
+        size = 0
+        try:
+            async with asyncio.timeout(self.limits.body_seconds):
+                async for piece in request.stream():
+                    size += len(piece)
+                    if size > most:
+                        raise Refused.too_large(f"the body is larger than {most >> 20} MiB")
+                    place.hold(more_bytes=len(piece))
+                    pieces.append(piece)
+        except TimeoutError:
+            raise Refused.slow(self.limits.body_seconds) from None
+        return b"".join(pieces)
+
+    async def _healthz(self, _: Request) -> Response:
+        return Response(orjson.dumps({"status": "alive", "counts": self.counts.all()}), media_type=JSON)
+
+    async def _readyz(self, _: Request) -> Response:
+        state = self.state()
+        return Response(orjson.dumps(state), status_code=200 if state["ready"] else 503, media_type=JSON)
+
+
+def _answer(taken: Taken) -> ExportTraceServiceResponse:
+    answer = ExportTraceServiceResponse()
+    if taken.rejected:
+        answer.partial_success.rejected_spans = taken.rejected
+        answer.partial_success.error_message = taken.message
+    return answer
+
+
+def _response(message: Message, kind: str, status: int, headers: dict[str, str] | None = None) -> Response:
+    content = message.SerializeToString() if kind == PROTOBUF else orjson.dumps(MessageToDict(message))
+    return Response(content, status_code=status, headers=headers, media_type=kind)

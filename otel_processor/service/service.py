@@ -1,0 +1,137 @@
+"""The service as a whole: what it is made of, how it begins and how it ends."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from otel_processor.alerts.settings import AlertSettings
+from otel_processor.alerts.sinks import open_sinks
+from otel_processor.delivery.dispatcher import Dispatcher
+from otel_processor.errors import StoreBusyError, StoreError
+from otel_processor.recording.recorder import Recorder
+from otel_processor.service.counts import Counts
+from otel_processor.service.doors import Address, Doors
+from otel_processor.service.group_writer import GroupWriter
+from otel_processor.service.grpc_door import GrpcDoor
+from otel_processor.service.http_door import HttpDoor
+from otel_processor.service.intake import Intake
+from otel_processor.service.limits import Limits
+from otel_processor.service.room import Room
+
+if TYPE_CHECKING:
+    from otel_processor.policy import Policy
+
+_log = logging.getLogger("otel_processor.service")
+
+_DELIVERING_SECONDS = 5.0
+"""So long the end waits for messages; what is left is sent by whoever looks next."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServiceSettings:
+    """What a service is told."""
+
+    db: Path
+    http: Address | None
+    grpc: Address | None
+    policy: Policy
+    token: str | None = field(default=None, repr=False)
+    patience_seconds: float = 3.0
+    """How long spans wait for whoever holds the file before they go to the spool."""
+    alerts: AlertSettings = field(default_factory=AlertSettings)
+    limits: Limits = field(default_factory=Limits)
+
+
+class Service:
+    """Takes OTLP and acknowledges what is stored: committed to the database, or durable in its spool."""
+
+    def __init__(self, settings: ServiceSettings) -> None:
+        """Set everything up; nothing is opened before `start`.
+
+        Raises:
+            ConfigError: a sink of alerts cannot be used.
+        """
+        self._settings = settings
+        limits = settings.limits
+        sinks = open_sinks(settings.alerts)
+        self._recorder = Recorder(
+            settings.db,
+            settings.policy,
+            plan=settings.alerts.plan(tuple(sink.name for sink in sinks)),
+            on_due=self._poke,
+            sent_again=True,
+        )
+        self._dispatcher = Dispatcher(self._recorder, sinks, settings.alerts) if sinks else None
+        self._writer = GroupWriter(self._recorder, limits, patience_seconds=settings.patience_seconds)
+        self.counts = Counts()
+        """What became of requests."""
+        self._intake = Intake(self._writer, limits, self.counts)
+        room = Room(limits)
+        door: dict[str, Any] = {
+            "intake": self._intake, "room": room, "limits": limits, "counts": self.counts, "token": settings.token,
+        }  # fmt: skip
+        http = (HttpDoor(**door, state=self._state).app(), settings.http) if settings.http is not None else None
+        grpc = (GrpcDoor(**door), settings.grpc) if settings.grpc is not None else None
+        self._doors = Doors(http, grpc, limits)
+        self._is_ending = False
+
+    @property
+    def addresses(self) -> dict[str, Address]:
+        """Where it listens: `grpc`, `http`."""
+        return self._doors.addresses
+
+    @property
+    def is_up(self) -> bool:
+        """Whether requests are being answered."""
+        return self._doors.are_open
+
+    def start(self) -> None:
+        """Look at the database, and open the doors.
+
+        Raises:
+            StoreError: the database cannot be used, and will not be later; one that somebody holds is waited for.
+            ConfigError: nobody can listen there.
+        """
+        try:
+            with self._recorder.database.write(timeout_seconds=self._settings.patience_seconds):
+                pass
+        except StoreBusyError as error:
+            _log.warning("%s; spans wait in the spool beside it until it is free", error)
+        self._writer.start()
+        self._doors.open()
+
+    def stop(self) -> bool:
+        """Accept nothing more, store and answer what was accepted, send what is due; return whether all of it was done."""
+        self._is_ending = True
+        self._doors.close()
+        done = self._writer.close(self._settings.limits.drain_seconds)
+        self._intake.close()
+        try:
+            if done:
+                self._recorder.fold_spool(timeout_seconds=self._settings.patience_seconds)
+            if self._dispatcher is not None:
+                self._dispatcher.close(_DELIVERING_SECONDS)
+            if done:
+                self._recorder.close()
+        except StoreError as error:
+            _log.warning("%s", error)
+        except Exception:  # noqa: BLE001 - what was acknowledged is stored; the rest is for whoever writes next
+            _log.exception("the end of the service failed")
+        return done
+
+    def _poke(self) -> None:
+        if self._dispatcher is not None:
+            self._dispatcher.poke()
+
+    def _state(self) -> dict[str, Any]:
+        """What `/readyz` says."""
+        if self._is_ending:
+            return {"ready": False, "database": "the service is ending"}
+        if not self._writer.could_store:
+            return {"ready": False, "database": "neither the database nor its spool can be written"}
+        if self._recorder.is_shut_out:
+            return {"ready": True, "database": "held by another process: spans are kept in the spool beside it"}
+        return {"ready": True, "database": "written"}

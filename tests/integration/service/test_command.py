@@ -1,0 +1,86 @@
+"""The command: what it says, and how it fails."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import duckdb
+import pytest
+
+from tests.integration.processes import environment
+from tests.integration.service.serving import Serving, serving
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def serve(*options: str) -> subprocess.CompletedProcess[str]:
+    """Run the command to an end that it finds by itself."""
+    command = [sys.executable, "-m", "otel_processor", "serve", *options]
+    return subprocess.run(command, env=environment(), capture_output=True, text=True, timeout=60, check=False)
+
+
+def one_line(ended: subprocess.CompletedProcess[str]) -> str:
+    (line,) = ended.stderr.strip().splitlines()[-1:]
+    assert "Traceback" not in ended.stderr
+    return line
+
+
+def rest(service: Serving) -> list[str]:
+    """What it said once it was up; it has ended."""
+    lines = [service.lines.get(timeout=20)]
+    while not lines[-1].startswith("ended"):
+        lines.append(service.lines.get(timeout=20))
+    return lines
+
+
+@pytest.mark.parametrize("door", ["--http", "--grpc"])
+def test_a_port_in_use_is_said_in_one_line(db: Path, door: str) -> None:
+    """With the option to change."""
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        address = f"127.0.0.1:{taken.getsockname()[1]}"
+        other = {"--http": "--grpc", "--grpc": "--http"}[door]
+        ended = serve("--db", str(db), door, address, other, "off")
+    assert ended.returncode == 2
+    assert address in one_line(ended)
+    assert door in one_line(ended)
+
+
+@pytest.mark.parametrize("address", ["4318", "127.0.0.1", "127.0.0.1:70000", "127.0.0.1:x", ":1", ""])
+def test_what_is_no_address_is_wrong_usage(db: Path, address: str) -> None:
+    """Before anything is opened."""
+    ended = serve("--db", str(db), "--http", address)
+    assert ended.returncode == 2
+    assert "HOST:PORT" in one_line(ended)
+    assert not db.exists()
+
+
+def test_without_a_door_there_is_nothing_to_serve(db: Path) -> None:
+    """Both off is a mistake."""
+    assert serve("--db", str(db), "--http", "off", "--grpc", "off").returncode == 2
+
+
+def test_a_database_that_is_none_of_ours_is_named(db: Path) -> None:
+    """The service does not start on what it can never write to."""
+    with duckdb.connect(db) as connection:
+        connection.execute("create table spans (a int)")
+    ended = serve("--db", str(db), "--http", "127.0.0.1:0", "--grpc", "off")
+    assert ended.returncode == 1
+    assert "not ours" in one_line(ended)
+
+
+def test_an_open_door_without_a_token_is_warned_of(db: Path, tmp_path: Path) -> None:
+    """In one line; with a token there is nothing to say."""
+    with serving(db, "--http", "0.0.0.0:0") as service:
+        service.terminate()
+        said = rest(service)
+    assert [line for line in said if line.startswith("Warning: anybody")]
+    token = tmp_path / "token"
+    token.write_text("word")
+    with serving(db, "--http", "0.0.0.0:0", "--token-file", str(token)) as service:
+        assert service.post(b"").status == 401
+        service.terminate()
+        assert not [line for line in rest(service) if line.startswith("Warning")]
