@@ -1,4 +1,4 @@
-"""A real Collector as a process of its own, with `collector-config.yaml`."""
+"""A real Collector as a process of its own, with the configurations at the top of the repository."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 CONFIG = processes.ROOT / "collector-config.yaml"
+MANY = processes.ROOT / "collector-config.many.yaml"
 
 
 @dataclass(slots=True)
@@ -31,6 +32,8 @@ class Collector:
     grpc_port: int
     http_port: int
     health_port: int
+    more: tuple[Path, ...] = ()
+    """Configurations that are laid over the first."""
     process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
@@ -44,9 +47,8 @@ class Collector:
             "OTEL_PROCESSOR_TOKEN": self.token,
         }
         with (self.folder / "collector.log").open("ab") as log:
-            self.process = subprocess.Popen(
-                [self.program, "--config", str(CONFIG)], env=processes.environment(env), stdout=log, stderr=log
-            )
+            command = [self.program, *(f"--config={config}" for config in (CONFIG, *self.more))]
+            self.process = subprocess.Popen(command, env=processes.environment(env), stdout=log, stderr=log)
         eventually(self._is_up, seconds=60, what="the Collector is up")
 
     def kill(self) -> None:
@@ -71,15 +73,22 @@ class Collector:
 
 
 @contextmanager
-def collecting(program: str, folder: Path, serve_port: int, token: str) -> Iterator[Collector]:
+def collecting(program: str, folder: Path, serve_port: int, token: str, *more: Path) -> Iterator[Collector]:
     """Run a Collector until the block ends."""
-    collector = Collector(program, folder, serve_port, token, *free_ports(3))
+    grpc, http, health = free_ports(3)
+    collector = Collector(program, folder, serve_port, token, grpc, http, health, more)
     collector.start()
     try:
         yield collector
     finally:
         if collector.process is not None and collector.process.poll() is None:
             collector.kill()
+
+
+def has_component(program: str, name: str) -> bool:
+    """Whether the Collector was built with it."""
+    said = subprocess.run([program, "components"], capture_output=True, text=True, check=True, timeout=60).stdout
+    return f"name: {name}\n" in said
 
 
 def free_ports(count: int) -> list[int]:

@@ -31,17 +31,12 @@ if [[ -z "${OTELCOL:-}" ]]; then
     release="$(sed -n 's/^  version: //p' "$here/manifest.yaml")"
     export GOFLAGS=-mod=mod PATH="$(dirname "$go"):$PATH" GIT_TERMINAL_PROMPT=0
     echo "collector: building $release in $cache; this takes some minutes"
-    rm -rf "$cache/build" "$cache/built-from.yaml"
-    cp "$here/manifest.yaml" "$cache/manifest.yaml"
-    # Not every module proxy serves it. The first file is worth a run without.
-    balancing="$(sed -n 's/^  - gomod: \(.*loadbalancingexporter\) \(.*\)$/\1@\2/p' "$here/manifest.yaml")"
-    if ! (cd "$cache" && go list -m "$balancing" >"$cache/load-balancing.log" 2>&1); then
-      echo "collector: built without load_balancing, of which Go says: $(tail -n 1 "$cache/load-balancing.log")"
-      sed -i.before '/loadbalancingexporter/d' "$cache/manifest.yaml"
-    fi
+    rm -rf "$cache/build" "$cache/built-from.yaml" "$cache/no_cloud_map"
+    cp -r "$here/no_cloud_map" "$cache/no_cloud_map"
     (cd "$cache" && GOBIN="$cache" go install "go.opentelemetry.io/collector/cmd/builder@v$release" 2>"$cache/builder.log") ||
       { cat "$cache/builder.log" >&2; exit 1; }
-    (cd "$cache" && ./builder --config "$cache/manifest.yaml" >"$cache/build.log" 2>&1) || { tail -n 40 "$cache/build.log" >&2; exit 1; }
+    (cd "$cache" && ./builder --config "$here/manifest.yaml" >"$cache/build.log" 2>&1) ||
+      { tail -n 40 "$cache/build.log" >&2; exit 1; }
     cp "$here/manifest.yaml" "$cache/built-from.yaml"
   fi
 fi
@@ -49,6 +44,7 @@ fi
 "$OTELCOL" --version
 "$OTELCOL" validate --config collector-config.yaml
 echo "collector: collector-config.yaml is valid"
+# One that is brought along may be without.
 components="$("$OTELCOL" components 2>/dev/null)"
 if [[ "$components" == *"name: load_balancing"* ]]; then
   "$OTELCOL" validate --config collector-config.yaml --config collector-config.many.yaml
