@@ -4,7 +4,7 @@
 #     bash tests/collector/run.sh [FOLDER]
 #
 # FOLDER keeps the Collector for the next time. OTELCOL names one that is there already, PYTHON another interpreter than .venv's,
-# GO another Go. Without Go there is nothing to do.
+# GO another Go (1.26 or later). Without Go there is nothing to do.
 set -euo pipefail
 here="$(cd "$(dirname "$0")" && pwd)"
 root="$(cd "$here/../.." && pwd)"
