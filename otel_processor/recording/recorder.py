@@ -6,7 +6,7 @@ import os
 import threading
 import time
 import weakref
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,7 +24,7 @@ from otel_processor.recording.spooling import batch_of_spooled, spooled_columns
 from otel_processor.recording.writer import Counters, Writer
 from otel_processor.runs.policies import Policies
 from otel_processor.store import spool
-from otel_processor.store.database import Database
+from otel_processor.store.database import Database, leave_at_once
 from otel_processor.store.opening import resolved
 from otel_processor.store.totals import recount_if_behind
 
@@ -129,13 +129,31 @@ class Recorder:
         """
         try:
             batch = prepare(spans, self._policy, readings)
+        except Exception:  # noqa: BLE001 - our own bug costs this batch and nothing else
+            self.lose(len(spans))
+            return False
+        return self.record_batch(batch, timeout_seconds=timeout_seconds)
+
+    def prepared(self, spans: Iterable[SpanRecord]) -> Batch:
+        """Return a batch of spans for `record_batch`: what can be done ahead, on any thread, while another one is written."""
+        return prepare(spans, self._policy)
+
+    def record_batch(self, batch: Batch, *, timeout_seconds: float, stay: Callable[[], bool] = leave_at_once) -> bool:
+        """Store a prepared batch; return False only if spans of it are lost.
+
+        Args:
+            batch: as `prepared` made it.
+            timeout_seconds: how long to wait for the file before the batch goes to the spool.
+            stay: whether to keep the file for another batch, which follows at once (see `Database.write`).
+        """
+        try:
             self._judge.get_ready(batch)
             with self._lock:
                 self._unplaced = 0
                 self._writer.count(cut=batch.cut, dropped=batch.unusable)
-                return self._store(batch, timeout_seconds) and not batch.unusable
+                return self._store(batch, timeout_seconds, stay) and not batch.unusable
         except Exception:  # noqa: BLE001 - our own bug costs this batch and nothing else
-            self.lose(len(spans))
+            self.lose(len(batch) + batch.unusable)
             return False
 
     def tell(self, alerts: Sequence[Alert], *, timeout_seconds: float) -> bool:
@@ -186,9 +204,9 @@ class Recorder:
 
     # One batch: into the database, else into the spool, else lost and counted.
 
-    def _store(self, batch: Batch, timeout_seconds: float) -> bool:
+    def _store(self, batch: Batch, timeout_seconds: float, stay: Callable[[], bool] = leave_at_once) -> bool:
         try:
-            return self._write(batch, timeout_seconds) or self._spool(batch)
+            return self._write(batch, timeout_seconds, stay=stay) or self._spool(batch)
         except BadRowError as error:
             dropped = self.counters.dropped
             # It may have been a spooled row. If so this goes through, and the spooled batches follow one by one.
@@ -220,7 +238,9 @@ class Recorder:
             if waiting is not None and self._write_in_parts(waiting, timeout_seconds, error):
                 spool.remove([path])
 
-    def _write(self, batch: Batch, timeout_seconds: float, *, fold: bool = True) -> bool:
+    def _write(
+        self, batch: Batch, timeout_seconds: float, *, fold: bool = True, stay: Callable[[], bool] = leave_at_once
+    ) -> bool:
         """Write the batch and what is spooled; return False when the database cannot be reached.
 
         Raises:
@@ -235,7 +255,7 @@ class Recorder:
         folded: list[Path] = []
         try:
             with self.database.write(
-                timeout_seconds=timeout_seconds, on_wait=lambda: self._writer.count(lock_waits=1)
+                timeout_seconds=timeout_seconds, on_wait=lambda: self._writer.count(lock_waits=1), stay=stay
             ) as connection:
                 before = self.counters
                 if fold:

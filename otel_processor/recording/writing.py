@@ -320,17 +320,23 @@ def resolve_alerts(connection: duckdb.DuckDBPyConnection, resolutions: Sequence[
     """Mark alerts as over that were open then."""
     if not resolutions:
         return
-    # Most runs have none: asking once is cheaper than an update for each of them.
-    run_ids = as_list({over.run_id for over in resolutions})
-    still_open = set(connection.execute(recording_statement("open_alerts_of_runs"), {"run_ids": run_ids}).fetchall())
-    for over in resolutions:
-        if (encodable(over.run_id), str(over.pattern)) not in still_open:
-            continue
-        connection.execute(
-            "update alerts set resolved_at = make_timestamptz($at_us) where run_id = $run_id and pattern = $pattern "
-            'and resolved_at is null and "at" <= make_timestamptz($at_us)',
-            {"at_us": over.at_ns // 1_000, "run_id": encodable(over.run_id), "pattern": str(over.pattern)},
-        )
+    over = unnested({"run_id": "VARCHAR", "pattern": "VARCHAR", "at_us": "BIGINT"})
+    connection.execute(
+        "update alerts set resolved_at = make_timestamptz(e.at_us) "
+        "from (select a.alert_id, min(o.at_us) as at_us from alerts as a "
+        f"join ({over}) as o on a.run_id = o.run_id and a.pattern = o.pattern "
+        'where a.resolved_at is null and a."at" <= make_timestamptz(o.at_us) group by a.alert_id) as e '
+        "where alerts.alert_id = e.alert_id",
+        {
+            "rows": dump(
+                {
+                    "run_id": [each.run_id for each in resolutions],
+                    "pattern": [str(each.pattern) for each in resolutions],
+                    "at_us": [min(max(each.at_ns // 1_000, 0), _NOT_YET) for each in resolutions],
+                }
+            )
+        },
+    )
 
 
 def _resolve_with_runs(connection: duckdb.DuckDBPyConnection, runs: Sequence[RunSummary]) -> None:

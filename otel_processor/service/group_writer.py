@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import queue
 import threading
@@ -12,6 +13,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from otel_processor.bug_reports import report_bug
+from otel_processor.errors import StoreError
+from otel_processor.recording.preparing import Batch
 from otel_processor.service.refused import Refused
 from otel_processor.store import spool
 
@@ -28,11 +31,22 @@ _SIGN_IN_SECONDS = 60.0
 
 _FOLDING_SECONDS = 0.2
 
+_STAY_SECONDS = 1.0
+"""So long the file is held while more and more comes: leaving it costs as much as writing two thousand spans."""
+
+_GAP_SECONDS = 0.03
+"""Then others get it: a reader that waits looks every 25 ms."""
+
 
 @dataclass(frozen=True, slots=True)
 class _Waiting:
-    spans: Sequence[SpanRecord]
+    batch: Batch
     answer: Future[int] = field(default_factory=Future)
+
+    @property
+    def spans(self) -> int:
+        """How many were sent."""
+        return len(self.batch) + self.batch.unusable
 
 
 class GroupWriter:
@@ -58,6 +72,7 @@ class GroupWriter:
         self._lock = threading.Lock()
         self._closed = False
         self._signed_in_at = -math.inf
+        self._came_in_at = -math.inf
         self._could_store = True
         self._thread = threading.Thread(target=self._work, name="otel-processor-writer", daemon=True)
 
@@ -70,8 +85,12 @@ class GroupWriter:
         """Begin to write."""
         self._thread.start()
 
-    def submit(self, spans: Sequence[SpanRecord]) -> Future[int]:
-        """Have spans stored; returns at once.
+    def prepared(self, spans: Sequence[SpanRecord]) -> Batch:
+        """Return spans as `submit` takes them; for the thread that decoded them, while this one writes others."""
+        return self._recorder.prepared(spans)
+
+    def submit(self, batch: Batch) -> Future[int]:
+        """Have prepared spans stored; returns at once.
 
         Returns:
             when they are stored: how many of them can never be. Raises `Refused` when they could be stored nowhere.
@@ -79,7 +98,7 @@ class GroupWriter:
         Raises:
             Refused: the service is ending.
         """
-        waiting = _Waiting(spans)
+        waiting = _Waiting(batch)
         with self._lock:
             if self._closed:
                 raise Refused.unavailable("the service is ending")
@@ -107,6 +126,9 @@ class GroupWriter:
             except Exception:  # noqa: BLE001 - our own bug costs this group and nothing else
                 report_bug("service")
                 _refuse(group, Refused.failed())
+                self._leave()
+            self._let_others_in()
+        self._leave()
 
     def _next_group(self) -> tuple[list[_Waiting], bool]:
         """Wait for a request and take along what waits behind it; the second value is False when no more will come."""
@@ -117,7 +139,7 @@ class GroupWriter:
         self._left_over = None
         if first is None:
             return [], False
-        group, size = [first], len(first.spans)
+        group, size = [first], first.spans
         while size < self._limits.group_spans:
             try:
                 following = self._queue.get_nowait()
@@ -125,18 +147,22 @@ class GroupWriter:
                 break
             if following is None:
                 return group, False
-            if size + len(following.spans) > self._limits.group_spans:
+            if size + following.spans > self._limits.group_spans:
                 self._left_over = following
                 break
             group.append(following)
-            size += len(following.spans)
+            size += following.spans
         return group, True
 
     def _store(self, group: Sequence[_Waiting]) -> None:
-        spans = [span for waiting in group for span in waiting.spans]
+        together = Batch()
+        for waiting in group:
+            together.extend(waiting.batch)
         dropped = self._recorder.counters.dropped
         self._signed_in_at = self._clock()
-        kept = self._recorder.record(spans, timeout_seconds=self._patience)
+        if not self._recorder.database.is_held:
+            self._came_in_at = self._signed_in_at
+        kept = self._recorder.record_batch(together, timeout_seconds=self._patience, stay=self._stays)
         self._could_store = kept or not self._recorder.unplaced
         if kept:
             for waiting in group:
@@ -144,11 +170,28 @@ class GroupWriter:
         elif not self._could_store:
             _refuse(group, Refused.unavailable("the database cannot be written, and its spool neither; send it again later"))
         elif len(group) == 1:
-            group[0].answer.set_result(min(self._recorder.counters.dropped - dropped, len(spans)))
+            group[0].answer.set_result(min(self._recorder.counters.dropped - dropped, group[0].spans))
         else:
             # Whose spans were refused shows when each is stored by itself; what is stored already counts once.
             for waiting in group:
                 self._store([waiting])
+
+    def _stays(self) -> bool:
+        """Return whether to keep the file for the next group."""
+        return self._more_waits and self._clock() - self._came_in_at < _STAY_SECONDS
+
+    @property
+    def _more_waits(self) -> bool:
+        return self._left_over is not None or not self._queue.empty()
+
+    def _let_others_in(self) -> None:
+        """Leave the file free for a moment where the next group would take it again at once."""
+        if self._more_waits and not self._recorder.database.is_held:
+            time.sleep(_GAP_SECONDS)
+
+    def _leave(self) -> None:
+        with contextlib.suppress(StoreError):
+            self._recorder.database.leave()
 
     def _keep_house(self) -> None:
         """While nothing comes: take the spool along, and say now and then that this writer is there."""

@@ -88,4 +88,4 @@ class Intake:
         if not spans:
             return None, tally.malformed_spans
         place.hold(more_spans=len(spans))
-        return self._writer.submit(spans), tally.malformed_spans
+        return self._writer.submit(self._writer.prepared(spans)), tally.malformed_spans

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING
 
 import pytest
@@ -22,7 +23,9 @@ def test_what_waits_is_written_together(db: Path) -> None:
     """Twelve requests that came before the writer began are written in as few transactions as their size allows."""
     recorder = Recorder(db, sent_again=True)
     writer = GroupWriter(recorder, Limits(group_spans=10), patience_seconds=5)
-    answers = [writer.submit([record(), record()]) for _ in range(12)] + [writer.submit([record() for _ in range(15)])]
+    answers = [writer.submit(writer.prepared([record(), record()])) for _ in range(12)] + [
+        writer.submit(writer.prepared([record() for _ in range(15)]))
+    ]
     writer.start()
     assert [answer.result(30) for answer in answers] == [0] * 13
     assert writer.close(30)
@@ -32,16 +35,50 @@ def test_what_waits_is_written_together(db: Path) -> None:
     assert value(db, "select count(*) from spans") == 39
 
 
+def test_the_file_is_held_while_more_comes_and_free_afterwards(db: Path) -> None:
+    """The groups between stay in the file; the first leaves it for the look for idle runs, the last with its log moved in."""
+    recorder = Recorder(db, sent_again=True)
+    writer = GroupWriter(recorder, Limits(group_spans=2), patience_seconds=5, clock=lambda: 100.0)
+    answers = [writer.submit(writer.prepared([record(), record()])) for _ in range(4)]
+    held: list[bool] = []
+    for answer in answers:
+        answer.add_done_callback(lambda _: held.append(recorder.database.is_held))
+    writer.start()
+    assert [answer.result(30) for answer in answers] == [0] * 4
+    assert held == [False, True, True, False]
+    assert not db.with_name(f"{db.name}.wal").exists()
+    # Another process could read it now, although the writer goes on.
+    assert value(db, "select count(*) from spans") == 8
+    assert writer.close(30)
+    recorder.close()
+
+
+def test_the_file_is_not_held_for_ever(db: Path) -> None:
+    """Each look at the clock takes a second: no group stays, and the file is free in between."""
+    recorder = Recorder(db, sent_again=True)
+    seconds = itertools.count(100.0)
+    writer = GroupWriter(recorder, Limits(group_spans=2), patience_seconds=5, clock=lambda: next(seconds))
+    answers = [writer.submit(writer.prepared([record(), record()])) for _ in range(3)]
+    held: list[bool] = []
+    for answer in answers:
+        answer.add_done_callback(lambda _: held.append(recorder.database.is_held))
+    writer.start()
+    assert [answer.result(30) for answer in answers] == [0] * 3
+    assert held == [False] * 3
+    assert writer.close(30)
+    recorder.close()
+
+
 def test_after_the_end_nothing_is_accepted(db: Path) -> None:
     """What came before is stored."""
     recorder = Recorder(db, sent_again=True)
     writer = GroupWriter(recorder, Limits(), patience_seconds=5)
-    answer = writer.submit([record()])
+    answer = writer.submit(writer.prepared([record()]))
     writer.start()
     assert writer.close(30)
     assert answer.result(0) == 0
     with pytest.raises(Refused) as caught:
-        writer.submit([record()])
+        writer.submit(writer.prepared([record()]))
     assert caught.value.http == 503
     recorder.close()
 
