@@ -87,6 +87,7 @@ def test_more_than_can_be_kept_is_refused_at_once(db: Path) -> None:
         more, _ = request_of(8)
         with held(db):
             answer = pool.submit(service.post, waiting.SerializeToString())
+            eventually(lambda: service.ask("GET", "/healthz").json["counts"].get("spans") == 8, seconds=15, what="the first one")
             refused = eventually(lambda: _refused(service, more.SerializeToString()), seconds=15, what="a refusal")
             assert (refused.status, refused.headers["retry-after"]) == (429, "1")
             with pytest.raises(grpc.RpcError) as caught:
