@@ -43,11 +43,14 @@ def _rounds(latest: Past, trail: Trail, period: int, policy: Policy) -> int:
 
 def may_become_a_cycle(latest: Past, trail: Trail, policy: Policy) -> bool:
     """Return whether the calls go in turn, but the last round is not complete."""
+    calls = len(trail)
     return any(
         _repeats(latest, trail, period, needed)
-        for period in range(2, policy.cycle_max_period + 1)
+        for period in range(2, min(policy.cycle_max_period, calls) + 1)
+        # Most often the call one period ago was another one.
+        if latest.signature == trail[-period].signature
         for needed in range(period * (policy.cycle_rounds - 1) + 1, period * policy.cycle_rounds)
-        if len(trail) >= needed - 1
+        if calls >= needed - 1
     )
 
 

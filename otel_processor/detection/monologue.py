@@ -73,8 +73,11 @@ def most_repeated(text: str) -> tuple[str, int] | None:
     """
     if len(text) < _SENTENCE_TIMES * _SENTENCE_CHARS:
         return None
-    plain = _CODE.sub("\n", text[-LOOKED_AT_CHARS:])
-    sentences = [" ".join(sentence.split()).lower() for sentence in _SENTENCES.split(plain)]
+    plain = text[-LOOKED_AT_CHARS:]
+    parts = _SENTENCES.split(_CODE.sub("\n", plain) if "```" in plain else plain)
+    if len(parts) < _SENTENCE_TIMES:
+        return None
+    sentences = [" ".join(sentence.split()).lower() for sentence in parts]
     counted = Counter(each for each in sentences if len(each) >= _SENTENCE_CHARS and len(set(each)) > 4)
     if not counted:
         return None

@@ -56,8 +56,10 @@ class OpenVerdicts:
     @property
     def gravest(self) -> Verdict | None:
         """The one that asks for most, or None."""
-        verdicts = (verdict for _, verdict in self._by_pattern.values())
-        return max(verdicts, key=lambda verdict: _GRAVITY.index(verdict.action), default=None) if self._by_pattern else None
+        if not self._by_pattern:
+            return None
+        verdicts = [verdict for _, verdict in self._by_pattern.values()]
+        return verdicts[0] if len(verdicts) == 1 else max(verdicts, key=lambda verdict: _GRAVITY.index(verdict.action))
 
     @property
     def patterns(self) -> tuple[Pattern, ...]:

@@ -18,7 +18,7 @@ _MAX_INT = (1 << 63) - 1
 
 def call_columns(calls: Iterable[RecordedCall], pricer: Pricer) -> Columns:
     """Return the rows of `call_rows`, each with what it cost as far as that is known."""
-    columns = CALLS.empty()
+    rows = []
     for recorded in calls:
         call, outcome, reading = recorded.call, recorded.outcome, recorded.call.reading
         is_tool = call.kind is Role.TOOL
@@ -59,9 +59,8 @@ def call_columns(calls: Iterable[RecordedCall], pricer: Pricer) -> Columns:
             "dialect": reading.dialect or None,
             "evidence": evidence_text(call.evidence) if recorded.was_altered else None,
         }
-        for name, values in columns.items():
-            values.append(row[name])
-    return columns
+        rows.append(row)
+    return {name: [row[name] for row in rows] for name in CALLS.given}
 
 
 def run_columns(runs: Iterable[RunSummary]) -> Columns:

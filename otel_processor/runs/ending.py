@@ -80,7 +80,8 @@ class Ending:
         role = reading.role
         if reading.stop_declared is not None and (self._declared is None or order > self._declared[0]):
             self._declared = (order, reading.stop_declared)
-        self._last = max(self._last, (end_ns, seen.is_root, span_id, seen.failed, seen.stop), key=lambda last: last[:3])
+        if (end_ns, seen.is_root, span_id) > self._last[:3]:
+            self._last = (end_ns, seen.is_root, span_id, seen.failed, seen.stop)
         if role.is_call:
             self._call_ns = max(self._call_ns, end_ns)
             if role is Role.TOOL:

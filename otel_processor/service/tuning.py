@@ -6,7 +6,7 @@ import gc
 import sys
 from typing import Final
 
-_YOUNG: Final = 50_000
+_YOUNG: Final = 200_000
 """Objects between two looks for garbage: a batch makes hundreds of thousands that live until it is stored and no longer."""
 
 _SWITCH_SECONDS: Final = 0.02
