@@ -124,6 +124,7 @@ class Ledger:
         self._summing.summarise(touched, delta)
         self._conversations.decided()
         delta.stale_runs = {run_id for trace_id in delta.stale_traces for run_id in self.runs_of(trace_id)}
+        self._memory.note_ends({run.run_id: run.ended_ns is not None for run in delta.runs})
         return delta
 
     # Placing: what is this span, and does it tell a call that another one told?

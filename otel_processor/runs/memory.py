@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from otel_processor.detection.bounded import RecentMap, WeighedMap
@@ -22,6 +22,9 @@ from otel_processor.runs.tracker import RunTracker
 
 OPEN_RUNS = 10_000
 """Runs (and traces, twice as many) that are kept in memory; those put away come back from the store."""
+
+OVER_RUNS = 1_000
+"""Runs that are over and still kept in memory, the latest: a span of theirs that comes later than others is soon there."""
 
 _TRIES = 10_000
 """Spans of a trace, not arrived yet, inside which attempts are remembered."""
@@ -210,6 +213,7 @@ class Memory:
         self._traces: RecentMap[str, TraceMemory] = RecentMap(2 * OPEN_RUNS)
         self._plain: RecentMap[str, TraceMemory] = RecentMap(PLAIN_TRACES)
         self._runs: WeighedMap[str, RunMemory] = WeighedMap(OPEN_RUNS, MOST_WORDS)
+        self._over: dict[str, None] = {}
 
     def find(self, trace_id: str) -> TraceMemory | None:
         """Return what is known of a trace, or None."""
@@ -241,6 +245,24 @@ class Memory:
         """Take in that a run has grown; those idle longest are put away where all together remember too much."""
         copies = 1 if run.checkpoint is None else 2
         self._runs.weigh(run.tracker.run_id, copies * run.tracker.state.weight)
+
+    def note_ends(self, ends: Mapping[str, bool]) -> None:
+        """Take in which runs are over by now; of the others that are, those over for longest are forgotten.
+
+        They come back from the store, should more of them come.
+
+        Args:
+            ends: run id → whether it is over, of all runs that just got something.
+        """
+        for run_id in ends:
+            self._over.pop(run_id, None)
+        while len(self._over) > OVER_RUNS:
+            first = next(iter(self._over))
+            del self._over[first]
+            traces = self.traces_of(first)
+            if all(run_id == first for trace_id in traces for run_id in self.runs_of(trace_id)):
+                self.forget(traces, (first,))
+        self._over |= {run_id: None for run_id, is_over in ends.items() if is_over}
 
     def find_run(self, run_id: str) -> RunMemory | None:
         """Return what is known of a run, or None."""
@@ -279,6 +301,7 @@ class Memory:
             while runs:
                 run_id = runs.pop()
                 forgotten.add(run_id)
+                self._over.pop(run_id, None)
                 run = self._runs.pop(run_id)
                 traces.extend(run.trace_ids if run is not None else ())
             while traces:

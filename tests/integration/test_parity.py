@@ -17,8 +17,10 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from otel_processor import instrument
 from otel_processor.exporter.sdk_records import record_of
 from otel_processor.recording.recorder import Recorder
+from otel_processor.runs import memory
 from tests.integration import processes
 from tests.integration.agents import agent, ask_model, call_tool
+from tests.integration.records import SECOND, START, record, tool_record
 from tests.integration.stored import ALERTS, CALLS, RUNS, rows, value
 
 if TYPE_CHECKING:
@@ -351,3 +353,36 @@ def test_a_guess_of_the_live_path_is_no_declaration(db: Path) -> None:
     assert rows(db, "select run_id, step, repeats from calls order by ended_at") == [("order-7", n, n) for n in (1, 2, 3, 4)]
     for provider in (away, home):
         provider.shutdown()
+
+
+def test_a_span_that_comes_after_its_run_was_forgotten_changes_it_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Few runs that are over stay in memory; one of which more comes is decided anew from what is stored."""
+    monkeypatch.setattr(memory, "OVER_RUNS", 2)
+    runs = [_looping_run(number) for number in range(5)]
+    late = [spans.pop(2) for spans in runs]
+    in_turn, at_once = tmp_path / "in_turn.duckdb", tmp_path / "at_once.duckdb"
+    recorder = Recorder(in_turn)
+    for batch in (*runs, late):
+        assert recorder.record(batch, timeout_seconds=5)
+    assert Recorder(at_once).record([span for batch in (*runs, late) for span in batch], timeout_seconds=5)
+    assert recorder.counters.put_away == 0
+    decided = tables(in_turn)
+    # Alerts that were told ahead of the late span stay told: only what is decided in the end is compared.
+    assert len(decided["runs"]) == 5
+    assert {name: decided[name] for name in ("calls", "runs")} == {name: tables(at_once)[name] for name in ("calls", "runs")}
+
+
+def _looping_run(number: int) -> list[SpanRecord]:
+    trace, root = f"{number + 1:032x}", f"{number + 1:015x}f"
+    begun = START + number * 1_000 * SECOND
+    agent = {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "clerk"}
+    calls = [
+        tool_record(
+            "look_up", {"order": number}, "nothing",
+            trace=trace, parent=root, at=begun + n * SECOND, span=f"{number + 1:08x}{n + 1:08x}",
+        )
+        for n in range(5)
+    ]  # fmt: skip
+    return [*calls, record(agent, trace=trace, span=root, at=begun, end=begun + 10 * SECOND)]
