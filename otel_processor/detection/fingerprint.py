@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import zlib
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Any
 
 from otel_processor.detection.canonical import NotCanonicalError, canonical_json
@@ -71,11 +72,19 @@ def _whole_words(stretch: str) -> str:
 
 
 def _sketch(masked: bytes) -> frozenset[int]:
+    words = set(masked.translate(_WORDS_ONLY).split())
+    return frozenset([_usual_mark(word) if len(word) <= _USUAL_BYTES else _mark(word) for word in words])
+
+
+def _mark(word: bytes) -> int:
     # A stable hash, since sketches outlive the process; the length rides along so that changes can be measured in characters.
-    return frozenset(
-        zlib.crc32(word) << 8 | (min(len(word), 255) if word.isalpha() or word.isdigit() or not _is_id(word) else 0)
-        for word in set(masked.translate(_WORDS_ONLY).split())
-    )
+    return zlib.crc32(word) << 8 | (min(len(word), 255) if word.isalpha() or word.isdigit() or not _is_id(word) else 0)
+
+
+_USUAL_BYTES = 24
+
+# The words of one agent's results are mostly those of its others.
+_usual_mark = lru_cache(maxsize=16_384)(_mark)
 
 
 def _is_id(word: bytes) -> bool:

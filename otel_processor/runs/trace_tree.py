@@ -162,13 +162,19 @@ class TraceTree:
 
     def agent_of(self, node: Node) -> str | None:
         """Return the name of the nearest agent above."""
-        return next((above.agent for above in self.ancestors(node) if above.agent), None)
+        for above in self.ancestors(node):
+            if above.agent:
+                return above.agent
+        return None
 
     def declared_run_of(self, node: Node) -> str | None:
         """Return the run that the span or the nearest ancestor that declares one belongs to."""
         if node.run_id:
             return node.run_id
-        return next((above.run_id for above in self.ancestors(node) if above.run_id), None)
+        for above in self.ancestors(node):
+            if above.run_id:
+                return above.run_id
+        return None
 
     # What is decided below a span that has not arrived is loose: it may say otherwise.
 
