@@ -103,7 +103,7 @@ class Doors:
 
     def _make_loop(self) -> asyncio.AbstractEventLoop:
         loop = ImpatientLoop()
-        loop.tls_seconds = self._limits.header_seconds
+        loop.handshake_seconds = self._limits.header_seconds
         return loop
 
     async def _serve(self) -> None:
