@@ -22,7 +22,7 @@ class CallBodies:
 
         Args:
             seats: messages that are read at the same time.
-            seconds: for one message, with the wait for a seat.
+            seconds: for one message, and as many for a seat.
             most_bytes: that the server lets a message have.
         """
         self._seats: Final = asyncio.Semaphore(seats)
@@ -35,13 +35,18 @@ class CallBodies:
         Raises:
             Refused: it does not come in time, not at all, or all seats are taken.
         """
-        has_seat = False
         try:
-            async with asyncio.timeout(self._seconds), self._seats:
-                has_seat = True
+            async with asyncio.timeout(self._seconds):
+                await self._seats.acquire()
+        except TimeoutError:
+            raise Refused.full() from None
+        try:
+            async with asyncio.timeout(self._seconds):
                 message = await context.read()
         except TimeoutError:
-            raise (Refused.slow(self._seconds) if has_seat else Refused.full()) from None
+            raise Refused.slow(self._seconds) from None
+        finally:
+            self._seats.release()
         if message is grpc.aio.EOF:
             # gRPC itself has answered those that are too large.
             raise Refused.too_large(f"there is no message, or it is larger than {self._most_bytes >> 20} MiB")

@@ -44,16 +44,6 @@ def test_calls_that_do_not_go_on_are_ended(db: Path) -> None:
         assert stored_ids(db) == sorted(ids)
 
 
-def test_who_finds_no_seat_is_told_to_come_back(db: Path) -> None:
-    """Those that came first are still being read."""
-    with serving_here(db, calls_being_read=2, body_seconds=1.0) as service, begun(service, 6) as slow:
-        codes = [one.code() for one in slow]
-        assert codes.count(grpc.StatusCode.DEADLINE_EXCEEDED) == 2
-        assert codes.count(grpc.StatusCode.RESOURCE_EXHAUSTED) == 4
-        refused = next(one for one in slow if one.code() is grpc.StatusCode.RESOURCE_EXHAUSTED)
-        assert dict(refused.trailing_metadata())["google.rpc.retryinfo-bin"]
-
-
 def test_a_stranger_is_refused_unread(db: Path) -> None:
     """Without the token nothing of the message is waited for."""
     with serving_here(db, token="t0p-secret", calls_being_read=1) as service, begun(service, 3) as strangers:
