@@ -22,7 +22,7 @@ class CallBodies:
 
         Args:
             seats: messages that are read at the same time.
-            seconds: for one message, and as many for a seat.
+            seconds: for one message, and twice as many for a seat.
             most_bytes: that the server lets a message have.
         """
         self._seats: Final = asyncio.Semaphore(seats)
@@ -36,7 +36,8 @@ class CallBodies:
             Refused: it does not come in time, not at all, or all seats are taken.
         """
         try:
-            async with asyncio.timeout(self._seconds):
+            # Longer than those before may take, so that the seats of slow ones are found free.
+            async with asyncio.timeout(2 * self._seconds):
                 await self._seats.acquire()
         except TimeoutError:
             raise Refused.full() from None
