@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 _PACKAGE: Final = "opentelemetry.proto.collector"
 _MOST_CALLS: Final = 4
 """Calls at once for each request that there is room for: those beyond are refused by us, with a delay, up to this."""
+_WINDOW_BYTES: Final = 65_535
+"""What a call may send before it is read; the least that HTTP/2 begins with."""
 _AGE_MILLIS: Final = 600_000
 _GRACE_MILLIS: Final = 30_000
 """A connection is asked to come again after so long, and then closed: a sender that hangs does not stay for ever."""
@@ -62,6 +64,9 @@ class GrpcDoor:
             options=(
                 ("grpc.max_receive_message_length", self.limits.body_bytes),
                 ("grpc.max_concurrent_streams", self.limits.requests),
+                # Windows stay small, or each call sends megabytes before it is read; the one being read may send all of its message.
+                ("grpc.http2.bdp_probe", 0),
+                ("grpc.http2.lookahead_bytes", _WINDOW_BYTES),
                 ("grpc.so_reuseport", 0),
                 ("grpc.server_handshake_timeout_ms", int(self.limits.header_seconds * 1_000)),
                 ("grpc.max_connection_age_ms", _AGE_MILLIS),

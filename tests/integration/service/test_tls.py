@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 import ssl
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import grpc  # type: ignore[import-untyped]
@@ -158,7 +159,7 @@ def test_a_new_certificate_is_shown_without_a_restart(db: Path, authority: Autho
             before = [_shown(port) for port in (service.http_port, service.grpc_port)]
             authority.issue(days=60)
             for port, old in zip((service.http_port, service.grpc_port), before, strict=True):
-                eventually(lambda port=port, old=old: _shown(port) != old, seconds=20, what="the new certificate")
+                eventually(partial(_shows_another, port, old), seconds=20, what="the new certificate")
             assert export(request.SerializeToString(), timeout=20) == b""
         assert stored_ids(db) == sorted(ids)
 
@@ -183,6 +184,10 @@ def _spoken(port: int, authority: Authority, version: ssl.TLSVersion) -> str | N
         context.wrap_socket(plain, server_hostname="127.0.0.1") as wrapped,
     ):
         return wrapped.version()
+
+
+def _shows_another(port: int, old: str) -> bool:
+    return _shown(port) != old
 
 
 def _shown(port: int) -> str:
