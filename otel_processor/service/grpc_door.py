@@ -64,7 +64,7 @@ class GrpcDoor:
             options=(
                 ("grpc.max_receive_message_length", self.limits.body_bytes),
                 ("grpc.max_concurrent_streams", self.limits.requests),
-                # Windows stay small, or each call sends megabytes before it is read; the one being read may send all of its message.
+                # Windows stay small, or each call sends megabytes before it is read; one that is being read may send it all.
                 ("grpc.http2.bdp_probe", 0),
                 ("grpc.http2.lookahead_bytes", _WINDOW_BYTES),
                 ("grpc.so_reuseport", 0),
