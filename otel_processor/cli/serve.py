@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import signal
 import threading
 from dataclasses import replace
@@ -76,6 +77,8 @@ def serve(
     if grpc_at is None and http_at is None:
         raise ConfigError("with --grpc off and --http off there is nothing to serve")
     page = _page_beside(db, page_at)
+    # Else gRPC writes a line for every stranger whose handshake fails.
+    os.environ.setdefault("GRPC_VERBOSITY", "ERROR")
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     try:
         from otel_processor.service.doors import Address
@@ -118,9 +121,9 @@ def serve(
         # Whoever asks a second time does not want to wait.
         for number, handler in before.items():
             signal.signal(number, handler)
+        done = service.stop()
         if page is not None:
             page.stop()
-        done = service.stop()
     click.echo(f"ended; {', '.join(f'{name} {number:,}' for name, number in service.counts.all().items()) or 'nothing came'}")
     if not done or not ending.is_set():
         click.get_current_context().exit(1)
