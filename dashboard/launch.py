@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 APP = Path(__file__).with_name("app.py")
+HELD = Path(__file__).with_name("held.py")
 LOOKS = Path(__file__).with_name("looks.toml")
 
 _FLAGS = {
@@ -20,16 +21,21 @@ _FLAGS = {
 }
 
 
-def command(port: int, host: str) -> list[str]:
+def command(port: int, host: str, *, ends_with_starter: bool = False) -> list[str]:
     """Return the command that serves the dashboard on a host and port.
 
     `-P` keeps the working directory off the import path: a user's own `dashboard` folder there must not be taken for this one.
+
+    Args:
+        port: to listen on.
+        host: to listen on.
+        ends_with_starter: it ends when its standard input does; the starter gives it a pipe and holds that.
     """
     flags = {**_FLAGS, "server.port": str(port), "server.address": host, "theme.base": str(LOOKS)}
     return [
         sys.executable,
         "-P",
-        "-m",
+        *((str(HELD),) if ends_with_starter else ("-m",)),
         "streamlit",
         "run",
         str(APP),

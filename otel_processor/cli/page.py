@@ -33,15 +33,14 @@ def serving(db: Path, *, host: str, port: int) -> Iterator[subprocess.Popen[byte
         ConfigError: the extra is not installed, or the address cannot be used.
         Failure: the server ended instead of answering.
     """
-    _require_extra()
-    _require_free(host, port)
+    require_usable(host, port, option="--port")
     with _ended_by_sigterm():
-        process = _start(db, host, port)
+        process = start(db, host, port)
         try:
             _wait_until_it_answers(process, host, port)
             yield process
         finally:
-            _stop(process)
+            stop(process)
 
 
 def address(host: str, port: int) -> str:
@@ -50,13 +49,19 @@ def address(host: str, port: int) -> str:
     return f"http://{reachable}:{port}"
 
 
+def require_usable(host: str, port: int, *, option: str) -> None:
+    """Raise `ConfigError` where the extra is not installed, or nobody can listen there; `option` is the one to change."""
+    _require_extra()
+    _require_free(host, port, option)
+
+
 def _require_extra() -> None:
     missing = [name for name in ("streamlit", "plotly", "pyarrow") if importlib.util.find_spec(name) is None]
     if missing:
         raise ConfigError(f"the dashboard needs {', '.join(missing)}: pip install 'otel-processor[dashboard]'")
 
 
-def _require_free(host: str, port: int) -> None:
+def _require_free(host: str, port: int, option: str) -> None:
     try:
         family, kind, protocol, _, where = socket.getaddrinfo(
             host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
@@ -68,18 +73,19 @@ def _require_free(host: str, port: int) -> None:
             probe.bind(where)
     except OSError as error:
         taken = error.errno == errno.EADDRINUSE
-        reason = "is in use; give another one with --port" if taken else f"cannot be used: {error.strerror or error}"
+        reason = f"is in use; give another one with {option}" if taken else f"cannot be used: {error.strerror or error}"
         raise ConfigError(f"port {port} on {host} {reason}") from error
 
 
-def _start(db: Path, host: str, port: int) -> subprocess.Popen[bytes]:
+def start(db: Path, host: str, port: int) -> subprocess.Popen[bytes]:
+    """Start the server and return at once; it ends with this process, however that ends."""
     launch = launch_module()
     environment = launch.environment(str(db.absolute()), str(app_parent()), python_path=os.environ.get("PYTHONPATH", ""))
     # A session of its own: Ctrl-C reaches this process only, which then ends the server in order.
     return subprocess.Popen(  # noqa: S603 - our own command, no shell
-        launch.command(port, host),
+        launch.command(port, host, ends_with_starter=True),
         env={"STREAMLIT_LOGGER_LEVEL": "warning", **os.environ, **environment},
-        stdin=subprocess.DEVNULL,
+        stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         start_new_session=True,
     )
@@ -99,15 +105,17 @@ def _wait_until_it_answers(process: subprocess.Popen[bytes], host: str, port: in
     raise Failure(f"the dashboard did not answer on {address(host, port)} within {START_SECONDS:g} s")
 
 
-def _stop(process: subprocess.Popen[bytes]) -> None:
-    if process.poll() is not None:
-        return
-    process.terminate()
-    try:
-        process.wait(STOP_SECONDS)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
+def stop(process: subprocess.Popen[bytes]) -> None:
+    """End the server, in order where it can; one that has ended is no error."""
+    if process.poll() is None:
+        process.terminate()
+        try:
+            process.wait(STOP_SECONDS)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+    if process.stdin is not None:
+        process.stdin.close()
 
 
 @contextmanager

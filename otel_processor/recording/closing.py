@@ -46,6 +46,12 @@ def close_idle(
     return len(idle)
 
 
+def count_open(connection: duckdb.DuckDBPyConnection) -> int:
+    """Return how many runs are going on."""
+    row = connection.execute(recording_statement("open_runs")).fetchone()
+    return 0 if row is None else int(row[0])
+
+
 def _idle_runs(
     connection: duckdb.DuckDBPyConnection, policies: Policies, now_ns: int, at_most: int
 ) -> dict[str, tuple[StopReason, int]]:

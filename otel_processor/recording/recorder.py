@@ -17,7 +17,7 @@ from otel_processor.errors import StoreBusyError, StoreError
 from otel_processor.model import Alert, Reading, SpanRecord
 from otel_processor.policy import Policy
 from otel_processor.recording import ordering, writing
-from otel_processor.recording.closing import AT_ONCE, close_idle
+from otel_processor.recording.closing import AT_ONCE, close_idle, count_open
 from otel_processor.recording.judge import Judge
 from otel_processor.recording.preparing import Batch, prepare
 from otel_processor.recording.spooling import batch_of_spooled, spooled_columns
@@ -57,6 +57,7 @@ class Recorder:
         *,
         plan: DeliveryPlan = NOBODY,
         on_due: Callable[[], object] | None = None,
+        on_alerts: Callable[[Sequence[Alert]], object] | None = None,
         sent_again: bool = False,
         clock: Callable[[], int] = time.time_ns,
     ) -> None:
@@ -67,12 +68,14 @@ class Recorder:
             policy: what runs are judged by.
             plan: who is to be told of alerts that are new to the database; files are read for nobody.
             on_due: called when a message waits to be sent; must not block.
+            on_alerts: told, once they are committed, of alerts that are new to the database or became graver; must not block.
             sent_again: whoever hands over spans keeps those that find no place, and sends them again: they are not lost.
             clock: gives the time in nanoseconds since the epoch, by which open runs become idle.
         """
         self.path = resolved(db)
         self._plan = plan
         self._on_due = on_due
+        self._on_alerts = on_alerts
         self._sent_again = sent_again
         self._is_due = False
         self._policy = policy or Policy()
@@ -88,6 +91,8 @@ class Recorder:
         self._lock = threading.Lock()
         self._waited_in_vain = False
         self._unplaced = 0
+        self._open_runs: int | None = None
+        self._news: list[Alert] = []
         self._closed_idle_ns = -_CLOSING_NS
         self._told: RecentMap[str, bool] = RecentMap(_TOLD)
         self._judge = Judge(self._policy)
@@ -112,6 +117,11 @@ class Recorder:
     def unplaced(self) -> int:
         """Spans of the last batch that neither the database nor the spool could take: nothing is wrong with them."""
         return self._unplaced
+
+    @property
+    def open_runs(self) -> int | None:
+        """Runs in the database that were going on when idle ones were last looked for, once a minute; None: not looked yet."""
+        return self._open_runs
 
     def record(
         self,
@@ -253,6 +263,7 @@ class Recorder:
             timeout_seconds = min(timeout_seconds, _IMPATIENT_SECONDS)
         together = batch
         folded: list[Path] = []
+        self._news = []
         try:
             with self.database.write(
                 timeout_seconds=timeout_seconds, on_wait=lambda: self._writer.count(lock_waits=1), stay=stay
@@ -278,6 +289,8 @@ class Recorder:
         self._waited_in_vain = False
         self._writer.reached()
         self._close_idle_now_and_then()
+        if self._news and self._on_alerts is not None:
+            self._on_alerts(self._news)
         if self._is_due and self._on_due is not None:
             self._on_due()
         return True
@@ -286,6 +299,7 @@ class Recorder:
         with self.database.write(timeout_seconds=timeout_seconds) as connection:
             recount_if_behind(connection)
             closed = close_idle(connection, self._policies, self._clock(), await_arrivals=await_arrivals)
+            self._open_runs = count_open(connection)
             self._is_due = self._is_due or (closed > 0 and bool(self._plan.sinks))
             return closed
 
@@ -337,6 +351,7 @@ class Recorder:
             self._writer.count(written=len(new), duplicates=len(batch) - len(new))
             if len(new):
                 news += self._decide(connection, new)
+        self._news = news
         self._order(connection, news, batch.plans)
 
     def _order(self, connection: duckdb.DuckDBPyConnection, news: Sequence[Alert], plans: Mapping[str, DeliveryPlan]) -> None:

@@ -13,16 +13,19 @@ import uvicorn
 
 from otel_processor.bug_reports import report_bug
 from otel_processor.errors import ConfigError, OtelProcessorError
-from otel_processor.service.slow_senders import ImpatientProtocol
+from otel_processor.service.slow_senders import ImpatientLoop, ImpatientProtocol
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
 
     from otel_processor.service.grpc_door import GrpcDoor
     from otel_processor.service.limits import Limits
+    from otel_processor.service.tls import Certificate
 
 _STARTING_SECONDS = 30.0
 _BACKLOG = 512
+_CERTIFICATE_SECONDS = 10.0
+"""Between two looks whether the files of the certificate have changed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +47,17 @@ class Address:
 class Doors:
     """The servers. What they listen on is known once `open` returns."""
 
-    def __init__(self, http: tuple[Starlette, Address] | None, grpc: tuple[GrpcDoor, Address] | None, limits: Limits) -> None:
+    def __init__(
+        self,
+        http: tuple[Starlette, Address] | None,
+        grpc: tuple[GrpcDoor, Address] | None,
+        limits: Limits,
+        certificate: Certificate | None = None,
+    ) -> None:
         self._http = http
         self._grpc = grpc
         self._limits = limits
+        self._certificate = certificate
         self.addresses: dict[str, Address] = {}
         """Of `grpc` and `http`, with the ports that they got."""
         self._failure: BaseException | None = None
@@ -82,13 +92,19 @@ class Doors:
 
     def _run(self) -> None:
         try:
-            asyncio.run(self._serve())
+            with asyncio.Runner(loop_factory=self._make_loop) as runner:
+                runner.run(self._serve())
         except BaseException as error:  # noqa: BLE001 - whoever opened them is told, or the log is
             if self._opened.is_set():
                 report_bug("service")
             self._failure = error
         finally:
             self._opened.set()
+
+    def _make_loop(self) -> asyncio.AbstractEventLoop:
+        loop = ImpatientLoop()
+        loop.handshake_seconds = self._limits.header_seconds
+        return loop
 
     async def _serve(self) -> None:
         self._loop = asyncio.get_running_loop()
@@ -97,7 +113,7 @@ class Doors:
         serving: asyncio.Task[None] | None = None
         if self._grpc is not None:
             door, address = self._grpc
-            grpc_server, port = door.server(str(address))
+            grpc_server, port = door.server(str(address), self._certificate)
             self.addresses["grpc"] = Address(address.host, port)
         if self._http is not None:
             app, address = self._http
@@ -110,7 +126,7 @@ class Doors:
         while http_server is not None and not http_server.started and serving is not None and not serving.done():
             await asyncio.sleep(0.01)
         self._opened.set()
-        await self._ending.wait()
+        await self._until_the_end()
         if http_server is not None:
             http_server.should_exit = True
         async with asyncio.TaskGroup() as closing:
@@ -119,9 +135,19 @@ class Doors:
             if serving is not None:
                 closing.create_task(_wait(serving))
 
+    async def _until_the_end(self) -> None:
+        while True:
+            try:
+                async with asyncio.timeout(_CERTIFICATE_SECONDS if self._certificate is not None else None):
+                    await self._ending.wait()
+                    return
+            except TimeoutError:
+                if self._certificate is not None:
+                    self._certificate.refresh()
+
     def _config(self, app: Starlette) -> uvicorn.Config:
         protocol = type("Protocol", (ImpatientProtocol,), {"seconds": self._limits.header_seconds})
-        return uvicorn.Config(
+        config = uvicorn.Config(
             app,
             http=protocol,
             ws="none",
@@ -136,6 +162,11 @@ class Doors:
             timeout_graceful_shutdown=int(self._limits.drain_seconds),
             backlog=_BACKLOG,
         )
+        if self._certificate is not None:
+            # Loaded, it is not looked at again: this context is the one that is used.
+            config.load()
+            config.ssl = self._certificate.context
+        return config
 
 
 async def _wait(task: asyncio.Task[None]) -> None:

@@ -53,7 +53,13 @@ class GroupWriter:
     """Takes spans from any thread and stores them together. How much may wait is up to the room that callers hold."""
 
     def __init__(
-        self, recorder: Recorder, limits: Limits, *, patience_seconds: float, clock: Callable[[], float] = time.monotonic
+        self,
+        recorder: Recorder,
+        limits: Limits,
+        *,
+        patience_seconds: float,
+        on_commit: Callable[[float, int, str], object] = lambda *_: None,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """Set up the writer; nothing is written before `start`.
 
@@ -61,11 +67,13 @@ class GroupWriter:
             recorder: of the database, made with `sent_again`.
             limits: how much goes into one transaction.
             patience_seconds: how long a transaction waits for whoever holds the file, before its spans go to the spool.
+            on_commit: told of each transaction: its seconds, its spans, and where they went (`database`, `spool`, `none`).
             clock: gives seconds that only go on.
         """
         self._recorder = recorder
         self._limits = limits
         self._patience = patience_seconds
+        self._on_commit = on_commit
         self._clock = clock
         self._queue: queue.SimpleQueue[_Waiting | None] = queue.SimpleQueue()
         self._left_over: _Waiting | None = None
@@ -158,12 +166,16 @@ class GroupWriter:
         together = Batch()
         for waiting in group:
             together.extend(waiting.batch)
-        dropped = self._recorder.counters.dropped
-        self._signed_in_at = self._clock()
+        before = self._recorder.counters
+        dropped = before.dropped
+        self._signed_in_at = began_at = self._clock()
         if not self._recorder.database.is_held:
-            self._came_in_at = self._signed_in_at
+            self._came_in_at = began_at
         kept = self._recorder.record_batch(together, timeout_seconds=self._patience, stay=self._stays)
         self._could_store = kept or not self._recorder.unplaced
+        was_spooled = self._recorder.counters.spooled > before.spooled
+        place = "none" if not self._could_store else "spool" if was_spooled else "database"
+        self._on_commit(self._clock() - began_at, sum(waiting.spans for waiting in group), place)
         if kept:
             for waiting in group:
                 waiting.answer.set_result(0)

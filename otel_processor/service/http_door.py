@@ -1,4 +1,4 @@
-"""OTLP over HTTP: `POST /v1/traces`, `/v1/logs`, `/v1/metrics`, and `/healthz` and `/readyz` for whoever runs it."""
+"""OTLP over HTTP: `POST /v1/traces`, `/v1/logs`, `/v1/metrics`, and `/healthz`, `/readyz`, `/metrics` for whoever runs it."""
 
 from __future__ import annotations
 
@@ -46,6 +46,8 @@ class HttpDoor:
     token: str | None
     state: Callable[[], dict[str, Any]]
     """What `/readyz` says; `ready` is among it."""
+    metrics: Callable[[str], tuple[bytes, str]]
+    """What `/metrics` says to an `Accept` header, and the type of that."""
 
     def app(self) -> Starlette:
         """Return the application for a server."""
@@ -56,6 +58,7 @@ class HttpDoor:
                 Route("/v1/metrics", self._ignored("metrics"), methods=["POST"]),
                 Route("/healthz", self._healthz),
                 Route("/readyz", self._readyz),
+                Route("/metrics", self._metrics),
             ]
         )
 
@@ -92,7 +95,7 @@ class HttpDoor:
                 raise Refused.unsupported(f"the Content-Type is neither {PROTOBUF} nor {JSON}")
             with self.room.enter() as place:
                 answer = await take(kind, place)
-            self.counts.add(f"{signal}_taken")
+            self.counts.answered(signal, "http")
             return _response(answer, kind, 200)
         except Refused as refused:
             return self._refusal(refused, signal, kind)
@@ -103,7 +106,7 @@ class HttpDoor:
             return self._refusal(Refused.failed(), signal, kind)
 
     def _refusal(self, refused: Refused, signal: str, kind: str) -> Response:
-        self.counts.add(f"{signal}_refused_{refused.http}")
+        self.counts.answered(signal, "http", refused.http)
         headers = {}
         if refused.retry_seconds is not None:
             headers["Retry-After"] = str(refused.retry_seconds)
@@ -128,6 +131,7 @@ class HttpDoor:
                     if size > most:
                         raise Refused.too_large(f"the body is larger than {most >> 20} MiB")
                     place.hold(more_bytes=len(piece))
+                    self.counts.receive("http", len(piece))
                     pieces.append(piece)
         except TimeoutError:
             raise Refused.slow(self.limits.body_seconds) from None
@@ -135,6 +139,13 @@ class HttpDoor:
 
     async def _healthz(self, _: Request) -> Response:
         return Response(orjson.dumps({"status": "alive", "counts": self.counts.all()}), media_type=JSON)
+
+    def _metrics(self, request: Request) -> Response:
+        # No coroutine: it is answered on a thread, since it looks at a folder.
+        if not brings(self.token, request.headers.get("authorization")):
+            return Response(status_code=401, headers={"WWW-Authenticate": "Bearer"})
+        content, kind = self.metrics(request.headers.get("accept", ""))
+        return Response(content, media_type=kind)
 
     async def _readyz(self, _: Request) -> Response:
         state = self.state()

@@ -59,7 +59,8 @@ class Intake:
         loop = asyncio.get_running_loop()
         stored, malformed = await loop.run_in_executor(self._pool, self._submit, body, encoding, read, place)
         refused = await asyncio.wrap_future(stored) if stored is not None else 0
-        self._counts.add("spans_rejected", malformed + refused)
+        self._counts.leave_out("malformed", malformed)
+        self._counts.leave_out("row", refused)
         if not malformed + refused:
             return Taken()
         reasons = [

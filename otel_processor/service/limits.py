@@ -25,9 +25,11 @@ class Limits:
     """Spans that go into one transaction; a larger request goes alone."""
     connections: int = 1_000
     """Open HTTP connections."""
+    calls_being_read: int = 16
+    """gRPC calls whose message is coming; gRPC holds up to `body_bytes` for each before it can be counted."""
     header_seconds: float = 10.0
-    """For the head of an HTTP request, and for the rest of a body that was answered already."""
+    """For a TLS handshake, for the head of an HTTP request, and for the rest of a body that was answered already."""
     body_seconds: float = 30.0
-    """For the body of an HTTP request."""
+    """For the body of a request."""
     drain_seconds: float = 10.0
     """For requests that are being answered when the service is told to end."""

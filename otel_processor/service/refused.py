@@ -18,6 +18,23 @@ from google.rpc.status_pb2 import Status
 
 RETRY_SECONDS: Final = 1
 
+_REASONS: Final = {
+    200: "taken",
+    400: "malformed",
+    401: "unauthenticated",
+    408: "slow",
+    413: "too_large",
+    415: "unsupported",
+    429: "full",
+    500: "failed",
+    503: "unavailable",
+}
+
+
+def reason_of(status: int) -> str:
+    """Return an HTTP status of ours in one word, for metrics."""
+    return _REASONS.get(status, str(status))
+
 
 class Refused(Exception):  # noqa: N818 - it is an answer, no error of the program's
     """A request that was not taken.

@@ -22,6 +22,12 @@ class Room:
         self._bytes = 0
         self._spans = 0
 
+    @property
+    def held(self) -> tuple[int, int, int]:
+        """Requests under way, their bytes and their spans."""
+        with self._lock:
+            return self._requests, self._bytes, self._spans
+
     def enter(self) -> Place:
         """Take a place for a request; leave it with `with`.
 

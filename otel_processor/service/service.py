@@ -12,16 +12,23 @@ from otel_processor.alerts.sinks import open_sinks
 from otel_processor.delivery.dispatcher import Dispatcher
 from otel_processor.errors import StoreBusyError, StoreError
 from otel_processor.recording.recorder import Recorder
+from otel_processor.service.call_bodies import CallBodies
 from otel_processor.service.counts import Counts
 from otel_processor.service.doors import Address, Doors
 from otel_processor.service.group_writer import GroupWriter
 from otel_processor.service.grpc_door import GrpcDoor
+from otel_processor.service.grpc_health import GrpcHealth
 from otel_processor.service.http_door import HttpDoor
 from otel_processor.service.intake import Intake
 from otel_processor.service.limits import Limits
+from otel_processor.service.metrics import ServiceMetrics
 from otel_processor.service.room import Room
+from otel_processor.service.tls import Certificate, TlsFiles
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from otel_processor.model import Alert
     from otel_processor.policy import Policy
 
 _log = logging.getLogger("otel_processor.service")
@@ -39,6 +46,8 @@ class ServiceSettings:
     grpc: Address | None
     policy: Policy
     token: str | None = field(default=None, repr=False)
+    tls: TlsFiles | None = None
+    """For both doors; None: without TLS."""
     patience_seconds: float = 3.0
     """How long spans wait for whoever holds the file before they go to the spool."""
     alerts: AlertSettings = field(default_factory=AlertSettings)
@@ -52,31 +61,48 @@ class Service:
         """Set everything up; nothing is opened before `start`.
 
         Raises:
-            ConfigError: a sink of alerts cannot be used.
+            ConfigError: a sink of alerts, or a file for TLS, cannot be used.
         """
         self._settings = settings
         limits = settings.limits
+        self._is_ending = False
+        certificate = Certificate(settings.tls) if settings.tls is not None else None
         sinks = open_sinks(settings.alerts)
         self._recorder = Recorder(
             settings.db,
             settings.policy,
             plan=settings.alerts.plan(tuple(sink.name for sink in sinks)),
             on_due=self._poke,
+            on_alerts=self._count_alerts,
             sent_again=True,
         )
         self._dispatcher = Dispatcher(self._recorder, sinks, settings.alerts) if sinks else None
-        self._writer = GroupWriter(self._recorder, limits, patience_seconds=settings.patience_seconds)
         self.counts = Counts()
         """What became of requests."""
-        self._intake = Intake(self._writer, limits, self.counts)
         room = Room(limits)
+        self._metrics = ServiceMetrics(
+            self.counts,
+            room,
+            self._recorder,
+            state=self._state,
+            certificate_end=(lambda: certificate.expires_at) if certificate is not None else None,
+        )
+        self._writer = GroupWriter(
+            self._recorder, limits, patience_seconds=settings.patience_seconds, on_commit=self._metrics.committed
+        )
+        self._intake = Intake(self._writer, limits, self.counts)
         door: dict[str, Any] = {
             "intake": self._intake, "room": room, "limits": limits, "counts": self.counts, "token": settings.token,
         }  # fmt: skip
-        http = (HttpDoor(**door, state=self._state).app(), settings.http) if settings.http is not None else None
-        grpc = (GrpcDoor(**door), settings.grpc) if settings.grpc is not None else None
-        self._doors = Doors(http, grpc, limits)
-        self._is_ending = False
+        bodies = CallBodies(seats=limits.calls_being_read, seconds=limits.body_seconds, most_bytes=limits.body_bytes)
+        http_door = HttpDoor(**door, state=self._state, metrics=self._metrics.text)
+        grpc_door = GrpcDoor(**door, bodies=bodies, health=GrpcHealth(self._state))
+        self._doors = Doors(
+            (http_door.app(), settings.http) if settings.http is not None else None,
+            (grpc_door, settings.grpc) if settings.grpc is not None else None,
+            limits,
+            certificate,
+        )
 
     @property
     def addresses(self) -> dict[str, Address]:
@@ -125,6 +151,10 @@ class Service:
     def _poke(self) -> None:
         if self._dispatcher is not None:
             self._dispatcher.poke()
+
+    def _count_alerts(self, alerts: Sequence[Alert]) -> None:
+        for alert in alerts:
+            self.counts.alert(str(alert.verdict.pattern), alert.verdict.severity)
 
     def _state(self) -> dict[str, Any]:
         """What `/readyz` says."""

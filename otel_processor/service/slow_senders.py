@@ -1,12 +1,28 @@
-"""HTTP connections whose sender does not go on are closed: uvicorn itself waits for the head of a request without end."""
+"""HTTP connections whose sender does not go on are closed: uvicorn itself waits for the head of a request without end,
+and a minute for a TLS handshake.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from typing import Final
+from typing import Any, Final
 
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
+
+
+class ImpatientLoop(asyncio.SelectorEventLoop):
+    """Gives TLS connections of its servers some seconds to be made, and one to be ended; uvicorn has no setting for that."""
+
+    handshake_seconds: float = 10.0
+    goodbye_seconds: Final = 1.0
+    """Senders that keep a connection for later do not answer a goodbye: the end of the service would wait for them."""
+
+    async def create_server(self, *args: Any, ssl: Any = None, **options: Any) -> Any:
+        """Make a server as asked for, with a clock for handshakes where it speaks TLS."""
+        if ssl is not None:
+            options |= {"ssl_handshake_timeout": self.handshake_seconds, "ssl_shutdown_timeout": self.goodbye_seconds}
+        return await super().create_server(*args, ssl=ssl, **options)
 
 
 class ImpatientProtocol(H11Protocol):

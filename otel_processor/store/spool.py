@@ -47,6 +47,12 @@ def pending(db: str | Path) -> list[Path]:
         return []
 
 
+def extent(db: str | Path) -> tuple[int, int]:
+    """Return how many batches wait, and their bytes."""
+    paths = pending(db)
+    return len(paths), sum(map(_size, paths))
+
+
 def save(db: str | Path, batch: dict[str, Any]) -> Path:
     """Put a batch (named column sets) on disk and return its file once it is durable.
 
@@ -55,7 +61,7 @@ def save(db: str | Path, batch: dict[str, Any]) -> Path:
     """
     folder = folder_of(db)
     content = ("{" + ",".join(f'"{name}":{dump(columns)}' for name, columns in batch.items()) + "}").encode()
-    used = sum(_size(path) for path in pending(db))
+    _, used = extent(db)
     if used + len(content) > MAX_BYTES:
         raise OSError(f"the spool {folder} holds {used >> 20} MiB already")
     for _ in range(_TRIES):

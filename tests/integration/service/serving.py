@@ -6,6 +6,7 @@ import http.client
 import os
 import queue
 import signal
+import ssl
 import subprocess
 import sys
 import threading
@@ -26,6 +27,8 @@ from tests.integration.processes import environment
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
+
+    from otel_processor.service.tls import TlsFiles
 
 PROTOBUF, JSON = "application/x-protobuf", "application/json"
 START = 1_700_000_000_000_000_000
@@ -54,6 +57,8 @@ class Serving:
     process: subprocess.Popen[str] | None = None
     lines: queue.Queue[str] = field(default_factory=queue.Queue)
     since: float = field(default_factory=time.monotonic)
+    tls: ssl.SSLContext | None = None
+    """Of a client, where the service speaks TLS."""
 
     def post(self, body: bytes, kind: str = PROTOBUF, path: str = "/v1/traces", **headers: str) -> Answer:
         """Send a body; underscores in names of headers are dashes."""
@@ -62,6 +67,8 @@ class Serving:
     def ask(self, method: str, path: str, body: bytes | None = None, headers: Mapping[str, str] | None = None) -> Answer:
         """Make a request of its own connection."""
         connection = http.client.HTTPConnection("127.0.0.1", self.http_port, timeout=60)
+        if self.tls is not None:
+            connection = http.client.HTTPSConnection("127.0.0.1", self.http_port, timeout=60, context=self.tls)
         try:
             connection.request(method, path, body, dict(headers or {}))
             answer = connection.getresponse()
@@ -120,7 +127,9 @@ def serving(db: Path, *options: str, env: Mapping[str, str] | None = None, http:
 
 
 @contextmanager
-def serving_here(db: Path, *, patience_seconds: float = 0.2, token: str | None = None, **limits: Any) -> Iterator[Serving]:
+def serving_here(
+    db: Path, *, patience_seconds: float = 0.2, token: str | None = None, tls: TlsFiles | None = None, **limits: Any
+) -> Iterator[Serving]:
     """Run the service in this process, with these limits, until the block ends."""
     service = Service(
         ServiceSettings(
@@ -129,6 +138,7 @@ def serving_here(db: Path, *, patience_seconds: float = 0.2, token: str | None =
             grpc=Address("127.0.0.1", 0),
             policy=Policy(),
             token=token,
+            tls=tls,
             patience_seconds=patience_seconds,
             limits=Limits(**limits),
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import ssl
 import subprocess
 import sys
 from typing import TYPE_CHECKING
@@ -12,6 +13,7 @@ import pytest
 
 from tests.integration.processes import environment
 from tests.integration.service.serving import Serving, serving
+from tests.unit.service.certificates import Authority
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -72,15 +74,18 @@ def test_a_database_that_is_none_of_ours_is_named(db: Path) -> None:
     assert "not ours" in one_line(ended)
 
 
-def test_an_open_door_without_a_token_is_warned_of(db: Path, tmp_path: Path) -> None:
-    """In one line; with a token there is nothing to say."""
+def test_an_open_door_is_warned_of(db: Path, tmp_path: Path) -> None:
+    """What strangers can do without a token, and what they can read without TLS; with both there is nothing to say."""
     with serving(db, "--http", "0.0.0.0:0") as service:
         service.terminate()
         said = rest(service)
-    assert [line for line in said if line.startswith("Warning: anybody")]
+    assert [line.split()[1] for line in said if line.startswith("Warning")] == ["anybody", "spans"]
+    files = Authority.made_in(tmp_path / "authority").issue()
     token = tmp_path / "token"
     token.write_text("word")
-    with serving(db, "--http", "0.0.0.0:0", "--token-file", str(token)) as service:
+    options = ["--token-file", str(token), "--tls-cert", str(files.cert), "--tls-key", str(files.key)]
+    with serving(db, "--http", "0.0.0.0:0", *options) as service:
+        service.tls = ssl.create_default_context(cafile=tmp_path / "authority" / "ca.pem")
         assert service.post(b"").status == 401
         service.terminate()
         assert not [line for line in rest(service) if line.startswith("Warning")]
