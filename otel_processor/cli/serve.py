@@ -54,6 +54,11 @@ def _tls_option(name: str, variable: str, text: str) -> Callable[[Callable[..., 
     "--dashboard", "page_at", type=AddressType("127.0.0.1:8501"), default="off", show_default=True,
     help="HOST:PORT that the dashboard is served on, or `off`; it has no login, so keep it local.",
 )  # fmt: skip
+@click.option(
+    "--mode",
+    type=click.Choice(["observe", "nudge", "enforce"]),
+    help="How far the guard goes with agents that ask it over HTTP; OTEL_PROCESSOR_MODE, or observe, when left out.",
+)
 def serve(
     db: Path,
     *,
@@ -64,12 +69,13 @@ def serve(
     tls_cert: Path | None,
     tls_key: Path | None,
     tls_client_ca: Path | None,
+    mode: str | None,
 ) -> None:
     """Take OTLP traces from agents in any language.
 
     They come straight from SDKs or through a Collector. A request is answered with success once its spans are stored; what
     cannot be stored now is refused with a delay, and senders send it again. Logs and metrics are accepted and left alone.
-    Alerts are told from here, as the environment says.
+    Alerts are told from here, as the environment says. Agents that ask before they call a tool are answered at /v1/guard/….
     Ctrl-C, or SIGTERM, stores and answers what was accepted, and ends.
     """
     from otel_processor.errors import ConfigError
@@ -90,7 +96,7 @@ def serve(
         raise ConfigError(f"{_MISSING} ({error})") from None
     from otel_processor.alerts.settings import AlertSettings
     from otel_processor.policy_file import policy_of
-    from otel_processor.settings import load_settings
+    from otel_processor.settings import load_settings, mode_of
 
     alerts = AlertSettings.from_environment()
     if page is not None and alerts.dashboard_url is None:
@@ -100,6 +106,7 @@ def serve(
         grpc=Address(*grpc_at) if grpc_at is not None else None,
         http=Address(*http_at) if http_at is not None else None,
         policy=policy_of(None),
+        mode=mode_of(mode),
         token=load_token(token_file),
         tls=tls_files(tls_cert, tls_key, tls_client_ca),
         patience_seconds=load_settings().busy_timeout_seconds,

@@ -17,11 +17,11 @@ from otel_processor.alerts.settings import AlertSettings
 from otel_processor.alerts.sinks import open_sinks
 from otel_processor.delivery.dispatcher import Dispatcher
 from otel_processor.detection.bounded import RecentMap
-from otel_processor.exporter.alert_writer import AlertWriter
 from otel_processor.exporter.sdk_records import record_of
 from otel_processor.model import Alert, Reading, SpanRecord
 from otel_processor.policy import Policy
 from otel_processor.policy_file import policy_of
+from otel_processor.recording.alert_writer import AlertWriter
 from otel_processor.recording.earlier import EarlierRuns
 from otel_processor.recording.recorder import Recorder
 from otel_processor.recording.writer import Counters

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 
 from otel_processor.detection.bounded import RecentMap
@@ -40,7 +40,9 @@ class Asked:
 class AskedCalls:
     """Owned by a guard, whose lock holds it together."""
 
-    def __init__(self) -> None:
+    def __init__(self, place: Callable[[], tuple[int, int]] = here) -> None:
+        self.place = place
+        """Tells lines of execution apart."""
         self._waiting: RecentMap[Hashable, Asked] = RecentMap(_WAITING)
 
     def remember(self, asked: Asked) -> None:
@@ -63,13 +65,18 @@ class AskedCalls:
         waiting = list(self._waiting.values())
         if name is not None:
             return next((asked for asked in reversed(waiting) if asked.answer.call_id == name), None)
-        place = here()
+        place = self.place()
         return next((asked for asked in reversed(waiting) if asked.place == place), waiting[-1] if waiting else None)
+
+    def latest(self, agent: str, tool: str | None) -> Asked | None:
+        """Return the call that an agent asked about last, of that tool if one is named, and keep it."""
+        waiting = reversed(list(self._waiting.values()))
+        return next((one for one in waiting if one.call.agent == agent and tool in {None, one.call.reading.tool}), None)
 
     def running_here(self) -> Asked | None:
         """Return the call that this code runs in: the latest asked about here, else the only one; its tool may have a thread."""
         asked = self.find(None)
-        return asked if asked is not None and (asked.place == here() or len(self._waiting) == 1) else None
+        return asked if asked is not None and (asked.place == self.place() or len(self._waiting) == 1) else None
 
     def take_here(self, agent: str | None, *, begun_only: bool = False) -> list[Asked]:
         """Return, and forget, what this line of execution asked about, in order.
@@ -78,7 +85,7 @@ class AskedCalls:
             agent: whose calls; None: everybody's.
             begun_only: leave those that nobody said are being made.
         """
-        place = here()
+        place = self.place()
         mine = [
             asked
             for asked in self._waiting.values()

@@ -12,7 +12,7 @@ from otel_processor.alerts.receivers import hand_over
 from otel_processor.bug_reports import report_bug
 from otel_processor.detection.evidence import make_call
 from otel_processor.guard.answer import Answer, fine
-from otel_processor.guard.asked import Asked, AskedCalls, here
+from otel_processor.guard.asked import Asked, AskedCalls
 from otel_processor.guard.declaring import declare_stop_reason
 from otel_processor.guard.guarded_run import GuardedRun
 from otel_processor.model import Alert, Call, Reading, Role
@@ -45,7 +45,7 @@ class Feeding:
 
     def _ask(self, name: str, arguments: Any, call_id: str | None, agent: str | None) -> Asked:
         call = self._tool_call(name, {} if arguments is None else arguments, call_id, self._agent if agent is None else agent)
-        place = here()
+        place = self._asked.place()
         key = call_id or (place, call.agent, name, call.signature or call.span_id)
         with self._lock:
             asked = self._asked.at(key)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +16,7 @@ from starlette.routing import Route
 
 from otel_processor.bug_reports import report_bug
 from otel_processor.ingest import otlp_json, otlp_protobuf
+from otel_processor.service.bodies import read_body
 from otel_processor.service.intake import Taken
 from otel_processor.service.refused import Refused
 from otel_processor.service.token import brings
@@ -48,6 +48,8 @@ class HttpDoor:
     """What `/readyz` says; `ready` is among it."""
     metrics: Callable[[str], tuple[bytes, str]]
     """What `/metrics` says to an `Accept` header, and the type of that."""
+    beside: Sequence[Route] = ()
+    """Routes of other doors at the same address."""
 
     def app(self) -> Starlette:
         """Return the application for a server."""
@@ -59,6 +61,7 @@ class HttpDoor:
                 Route("/healthz", self._healthz),
                 Route("/readyz", self._readyz),
                 Route("/metrics", self._metrics),
+                *self.beside,
             ]
         )
 
@@ -117,25 +120,13 @@ class HttpDoor:
         return _response(refused.status(), kind, refused.http, headers)
 
     async def _body(self, request: Request, place: Place) -> bytes:
-        """Read the body, piece by piece and no further than it may go."""
-        most = self.limits.body_bytes
-        length = request.headers.get("content-length", "")
-        if length.isdecimal() and int(length[:20]) > most:
-            raise Refused.too_large(f"the body is larger than {most >> 20} MiB")
-        pieces: list[bytes] = []
-        size = 0
-        try:
-            async with asyncio.timeout(self.limits.body_seconds):
-                async for piece in request.stream():
-                    size += len(piece)
-                    if size > most:
-                        raise Refused.too_large(f"the body is larger than {most >> 20} MiB")
-                    place.hold(more_bytes=len(piece))
-                    self.counts.receive("http", len(piece))
-                    pieces.append(piece)
-        except TimeoutError:
-            raise Refused.slow(self.limits.body_seconds) from None
-        return b"".join(pieces)
+        return await read_body(
+            request,
+            place,
+            most_bytes=self.limits.body_bytes,
+            seconds=self.limits.body_seconds,
+            came=lambda size: self.counts.receive("http", size),
+        )
 
     async def _healthz(self, _: Request) -> Response:
         return Response(orjson.dumps({"status": "alive", "counts": self.counts.all()}), media_type=JSON)

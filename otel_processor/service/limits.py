@@ -33,3 +33,9 @@ class Limits:
     """For the body of a request."""
     drain_seconds: float = 10.0
     """For requests that are being answered when the service is told to end."""
+    guard_body_bytes: int = 4 << 20
+    """A request to the guard."""
+    guard_requests: int = 256
+    """Requests to the guard that are being answered."""
+    guard_waiting_bytes: int = 64 << 20
+    """Bytes of all of them together."""

@@ -7,8 +7,10 @@ from typing import Final, Self
 from google.protobuf.duration_pb2 import Duration
 from google.rpc.code_pb2 import (
     DEADLINE_EXCEEDED,
+    FAILED_PRECONDITION,
     INTERNAL,
     INVALID_ARGUMENT,
+    NOT_FOUND,
     RESOURCE_EXHAUSTED,
     UNAUTHENTICATED,
     UNAVAILABLE,
@@ -69,9 +71,19 @@ class Refused(Exception):  # noqa: N818 - it is an answer, no error of the progr
         return cls(408, DEADLINE_EXCEEDED, f"the body did not come within {seconds:g} s")
 
     @classmethod
-    def too_large(cls, message: str) -> Self:
+    def too_large(cls, message: str, remedy: str = "send smaller batches") -> Self:
         """It is larger than the service takes."""
-        return cls(413, INVALID_ARGUMENT, f"{message}; send smaller batches")
+        return cls(413, INVALID_ARGUMENT, f"{message}; {remedy}")
+
+    @classmethod
+    def not_known(cls, message: str) -> Self:
+        """It asks about something that is not there."""
+        return cls(404, NOT_FOUND, message)
+
+    @classmethod
+    def out_of_turn(cls, message: str) -> Self:
+        """It does not fit what was said before."""
+        return cls(409, FAILED_PRECONDITION, message)
 
     @classmethod
     def unsupported(cls, message: str) -> Self:

@@ -11,6 +11,7 @@ from otel_processor.alerts.settings import AlertSettings
 from otel_processor.alerts.sinks import open_sinks
 from otel_processor.delivery.dispatcher import Dispatcher
 from otel_processor.errors import StoreBusyError, StoreError
+from otel_processor.model import Mode
 from otel_processor.recording.recorder import Recorder
 from otel_processor.service.call_bodies import CallBodies
 from otel_processor.service.counts import Counts
@@ -18,6 +19,8 @@ from otel_processor.service.doors import Address, Doors
 from otel_processor.service.group_writer import GroupWriter
 from otel_processor.service.grpc_door import GrpcDoor
 from otel_processor.service.grpc_health import GrpcHealth
+from otel_processor.service.guard import Guard
+from otel_processor.service.guard_door import GuardDoor
 from otel_processor.service.http_door import HttpDoor
 from otel_processor.service.intake import Intake
 from otel_processor.service.limits import Limits
@@ -45,6 +48,8 @@ class ServiceSettings:
     http: Address | None
     grpc: Address | None
     policy: Policy
+    mode: Mode = Mode.OBSERVE
+    """How far the guard goes with agents that ask it."""
     token: str | None = field(default=None, repr=False)
     tls: TlsFiles | None = None
     """For both doors; None: without TLS."""
@@ -95,7 +100,10 @@ class Service:
             "intake": self._intake, "room": room, "limits": limits, "counts": self.counts, "token": settings.token,
         }  # fmt: skip
         bodies = CallBodies(seats=limits.calls_being_read, seconds=limits.body_seconds, most_bytes=limits.body_bytes)
-        http_door = HttpDoor(**door, state=self._state, metrics=self._metrics.text)
+        self._guard = Guard(settings.policy, settings.mode, self._recorder, self._dispatcher, self._writer, self.counts)
+        self._guard_door = GuardDoor(self._guard.runs, limits, self.counts, settings.token)
+        beside = self._guard_door.routes()
+        http_door = HttpDoor(**door, state=self._state, metrics=self._metrics.text, beside=beside)
         grpc_door = GrpcDoor(**door, bodies=bodies, health=GrpcHealth(self._state))
         self._doors = Doors(
             (http_door.app(), settings.http) if settings.http is not None else None,
@@ -133,6 +141,8 @@ class Service:
         """Accept nothing more, store and answer what was accepted, send what is due; return whether all of it was done."""
         self._is_ending = True
         self._doors.close()
+        self._guard_door.close()
+        self._guard.close()
         done = self._writer.close(self._settings.limits.drain_seconds)
         self._intake.close()
         try:

@@ -11,7 +11,7 @@ import pytest
 from opentelemetry.sdk.trace.export import BatchSpanProcessor
 
 from otel_processor import DuckDBSpanExporter, LoopSpanProcessor
-from otel_processor.exporter.alert_writer import AlertWriter
+from otel_processor.recording.alert_writer import AlertWriter
 from otel_processor.model import Action, Alert, Pattern, StopReason, Verdict
 from otel_processor.recording.recorder import Recorder
 from tests.integration import processes

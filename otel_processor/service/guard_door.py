@@ -1,0 +1,212 @@
+"""The guard over HTTP: `POST /v1/guard/…`, `GET /v1/guard/report` and `GET /v1/openapi.json`."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from otel_processor.bug_reports import report_bug
+from otel_processor.guard.answer import Answer
+from otel_processor.service.bodies import read_body
+from otel_processor.service.guard_messages import Begun, OfRun, Problem, answer_of, encoded, report_of
+from otel_processor.service.guard_operations import OPERATIONS, Operation
+from otel_processor.service.openapi import document
+from otel_processor.service.refused import Refused
+from otel_processor.service.room import Room
+from otel_processor.service.run_named import Named, named_by_headers
+from otel_processor.service.token import brings
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from otel_processor.service.counts import Counts
+    from otel_processor.service.guarded_runs import GuardedRuns
+    from otel_processor.service.limits import Limits
+
+JSON, PROBLEM = "application/json", "application/problem+json"
+
+_DEPTH = 100
+"""Levels of a request's JSON."""
+
+_SEE = "GET /v1/openapi.json says what is taken"
+
+
+class GuardDoor:
+    """The answers. Requests are read on the event loop and worked off, in order, on one thread that nothing else waits for."""
+
+    def __init__(self, runs: GuardedRuns, limits: Limits, counts: Counts, token: str | None) -> None:
+        self._runs = runs
+        self._limits = limits
+        self._counts = counts
+        self._token = token
+        # A place of its own: agents are answered while OTLP is refused.
+        self._room = Room(replace(limits, requests=limits.guard_requests, waiting_bytes=limits.guard_waiting_bytes))
+        self._pool = ThreadPoolExecutor(1, thread_name_prefix="otel-processor-guard")
+        self._document = document()
+
+    def routes(self) -> list[Route]:
+        """Return what is to be served."""
+        asking = [Route(f"/v1/guard/{one.name}", self._post(one), methods=["POST"]) for one in OPERATIONS]
+        return [*asking, Route("/v1/guard/report", self._report), Route("/v1/openapi.json", self._openapi)]
+
+    def close(self) -> None:
+        """Work off what was accepted, and end the thread."""
+        self._pool.shutdown(wait=True)
+
+    def _post(self, operation: Operation) -> Callable[[Request], Awaitable[Response]]:
+        decoder = msgspec.json.Decoder(operation.request)
+
+        async def answer(request: Request) -> bytes:
+            _check_kind(request)
+            with self._room.enter() as place:
+                body = await read_body(
+                    request,
+                    place,
+                    most_bytes=self._limits.guard_body_bytes,
+                    seconds=self._limits.body_seconds,
+                    remedy="send the beginning of the text",
+                )
+                loop = asyncio.get_running_loop()
+                named = named_by_headers(request.headers)
+                return await loop.run_in_executor(self._pool, self._act, operation, decoder, body, named)
+
+        return self._answered(answer)
+
+    def _act(self, operation: Operation, decoder: msgspec.json.Decoder[Any], body: bytes, named: Named) -> bytes:
+        said = _decoded(decoder, body)
+        run_id = said.run_id or named.run_id
+        if run_id is None:
+            raise Refused.malformed(
+                "nothing says which run is meant: give `run_id`, or send the header `traceparent` of your trace with the request"
+            )
+        guard, is_new = self._runs.open(
+            run_id,
+            named.trace,
+            again=operation.name == "start",
+            goal=said.goal,
+            task=said.task,
+            task_type=said.task_type,
+            agent=said.agent,
+        )
+        if operation.tells and guard.has_ended:
+            raise Refused.out_of_turn(
+                f"the run {run_id[:100]!r} has ended: begin a new one under another id, or under this one with `start`"
+            )
+        answer = operation.act(guard, said)
+        self._runs.changed(guard)
+        self._counts.add(f"guard_{operation.name}")
+        if isinstance(answer, Answer):
+            self._counts.add(f"guard_answers_{answer.action}")
+            return encoded(answer_of(answer, run_id))
+        return encoded(answer if answer is not None else Begun(run_id=run_id, mode=self._runs.mode, is_new=is_new))
+
+    async def _report(self, request: Request) -> Response:
+        async def answer(request: Request) -> bytes:
+            run_id = request.query_params.get("run_id") or named_by_headers(request.headers).run_id
+            if run_id is None:
+                raise Refused.malformed("nothing says which run is meant: give `?run_id=`")
+            guard = self._runs.find(run_id)
+            if guard is None:
+                raise Refused.not_known(
+                    f"no run {run_id[:100]!r} is under guard here: it was not begun since the service started, or idle for long"
+                )
+            with self._room.enter():
+                loop = asyncio.get_running_loop()
+                return await loop.run_in_executor(self._pool, lambda: encoded(report_of(guard.report())))
+
+        return await self._answered(answer)(request)
+
+    async def _openapi(self, _: Request) -> Response:
+        return Response(self._document, media_type=JSON)
+
+    def _answered(self, answer: Callable[[Request], Awaitable[bytes]]) -> Callable[[Request], Awaitable[Response]]:
+        async def answered(request: Request) -> Response:
+            try:
+                if not brings(self._token, request.headers.get("authorization")):
+                    raise Refused.unauthenticated()
+                return Response(await answer(request), media_type=JSON)
+            except Refused as refused:
+                return self._refusal(refused)
+            except ClientDisconnect:
+                return self._refusal(Refused.malformed("the sender went away"))
+            except Exception:  # noqa: BLE001 - our own bug costs this request and nothing else
+                report_bug("service")
+                return self._refusal(Refused.failed())
+
+        return answered
+
+    def _refusal(self, refused: Refused) -> Response:
+        self._counts.add(f"guard_refused_{refused.http}")
+        headers = {}
+        if refused.retry_seconds is not None:
+            headers["Retry-After"] = str(refused.retry_seconds)
+        if refused.http == HTTPStatus.UNAUTHORIZED:
+            headers["WWW-Authenticate"] = "Bearer"
+        if refused.http == HTTPStatus.REQUEST_TIMEOUT:
+            headers["Connection"] = "close"
+        problem = Problem(type="about:blank", title=HTTPStatus(refused.http).phrase, status=refused.http, detail=refused.message)
+        return Response(encoded(problem), status_code=refused.http, headers=headers, media_type=PROBLEM)
+
+
+def _check_kind(request: Request) -> None:
+    if request.headers.get("content-type", "").partition(";")[0].strip().lower() != JSON:
+        raise Refused.unsupported(f"the Content-Type is not {JSON}")
+    if request.headers.get("content-encoding", "").strip().lower() not in {"", "identity"}:
+        raise Refused.unsupported("requests to the guard are not compressed: send no Content-Encoding")
+
+
+def _decoded(decoder: msgspec.json.Decoder[Any], body: bytes) -> OfRun:
+    """Read a request; raises `Refused` where it is not what is taken."""
+    try:
+        try:
+            said: OfRun = decoder.decode(body)
+        except msgspec.ValidationError:
+            raise
+        except msgspec.DecodeError:
+            said = decoder.decode(_mended(body))
+        if _is_deep(body):
+            raise Refused.malformed(f"the body is nested deeper than {_DEPTH} levels; send what is deep as a text")
+    except RecursionError:
+        raise Refused.malformed(f"the body is nested deeper than {_DEPTH} levels; send what is deep as a text") from None
+    except (msgspec.DecodeError, UnicodeError) as error:
+        raise Refused.malformed(f"{error}; {_SEE}") from None
+    return said
+
+
+def _mended(body: bytes) -> bytes:
+    """Return JSON without halves of surrogate pairs, as JavaScript writes them where it has cut a text in two."""
+    try:
+        whole = json.loads(body)
+        return json.dumps(whole, ensure_ascii=False, allow_nan=False).encode("utf-8", "replace")
+    except ValueError:
+        # Something else is wrong with it, which the other decoder says better.
+        return body
+
+
+def _is_deep(body: bytes) -> bool:
+    """Return whether JSON, known to be well-formed, has too many levels."""
+    if body.count(b"[") + body.count(b"{") <= _DEPTH:
+        return False
+    level = deepest = 0
+    in_text = is_escaped = False
+    for char in body:
+        if in_text:
+            in_text = is_escaped or char != 0x22
+            is_escaped = char == 0x5C and not is_escaped
+        elif char == 0x22:
+            in_text = True
+        elif char in b"[{":
+            level += 1
+            deepest = max(deepest, level)
+        elif char in b"]}":
+            level -= 1
+    return deepest > _DEPTH
