@@ -14,8 +14,9 @@ from otel_processor.model import Action, Mode, Pattern, StopReason
 
 _Name = Annotated[str, Meta(max_length=1_024)]
 _Id = Annotated[str, Meta(min_length=1, max_length=256)]
-_Text = Annotated[str, Meta(max_length=1_000_000)]
-_Tokens = Annotated[int, Meta(ge=0, le=1 << 53)]
+_Words = Annotated[str, Meta(max_length=10_000)]
+# To JSON 5.0 is as whole as 5.
+_Tokens = Annotated[float, Meta(ge=0, le=float(1 << 53), multiple_of=1.0)]
 _Dollars = Annotated[float, Meta(ge=0, le=1e9)]
 _Reason = Annotated[
     Literal[
@@ -64,7 +65,7 @@ class OfRun(Struct, kw_only=True):
         ),
     ] = None
     agent: Annotated[_Name | None, Meta(description="Whose call, step or turn it is, where a run has several agents.")] = None
-    goal: Annotated[_Text | None, Meta(description="What the run is for, in words: the model is reminded of it.")] = None
+    goal: Annotated[_Words | None, Meta(description="What the run is for, in words: the model is reminded of it.")] = None
     task: Annotated[_Name | None, Meta(description="The name under which runs are compared, and that alerts carry.")] = None
     task_type: Annotated[_Name | None, Meta(description="Picks the service's thresholds for this type of task.")] = None
 
@@ -90,7 +91,7 @@ class AfterTool(OfRun, kw_only=True):
 
     call_id: _CallId = None
     result: Annotated[Any, Meta(description="What it returned: any JSON value. Left out: not known.")] = UNSET
-    error: Annotated[_Text | None, Meta(description="What it failed with, in words.")] = None
+    error: Annotated[str | None, Meta(description="What it failed with, in words.")] = None
     progress: Annotated[
         bool | None, Meta(description="Whether it brought the agent further; goes before what the guard would think.")
     ] = None
@@ -107,8 +108,8 @@ class SkipTool(OfRun, kw_only=True):
 class Turn(OfRun, kw_only=True):
     """What the model answered; begins a step where none was begun."""
 
-    text: Annotated[_Text | None, Meta(description="What it said.")] = None
-    reasoning: Annotated[_Text | None, Meta(description="What it thought.")] = None
+    text: Annotated[str | None, Meta(description="What it said.")] = None
+    reasoning: Annotated[str | None, Meta(description="What it thought.")] = None
     input_tokens: Annotated[_Tokens | None, Meta(description="Cached ones included.")] = None
     output_tokens: Annotated[_Tokens | None, Meta(description="Reasoning included.")] = None
     cost_usd: Annotated[_Dollars | None, Meta(description="US dollars.")] = None
@@ -125,15 +126,15 @@ class Told(OfRun, kw_only=True):
 class Progress(OfRun, kw_only=True):
     """The agent got further, by what only it knows."""
 
-    what: Annotated[_Text, Meta(description="For the report: `tests passed: 12`.")] = ""
+    what: Annotated[_Words, Meta(description="For the report: `tests passed: 12`.")] = ""
 
 
 class End(OfRun, kw_only=True):
     """The run is over."""
 
     reason: _Reason | None = None
-    note: Annotated[_Text, Meta(description="More about that, for the report.")] = ""
-    partial: Annotated[_Text, Meta(description="What there is of a result, for the report.")] = ""
+    note: Annotated[_Words, Meta(description="More about that, for the report.")] = ""
+    partial: Annotated[_Words, Meta(description="What there is of a result, for the report.")] = ""
 
 
 class Begun(Struct, kw_only=True):

@@ -80,13 +80,17 @@ def _turn(guard: HostedGuard, said: Turn) -> Answer:
     return guard.on_turn(
         said.text,
         reasoning=said.reasoning,
-        input_tokens=said.input_tokens,
-        output_tokens=said.output_tokens,
+        input_tokens=_whole(said.input_tokens),
+        output_tokens=_whole(said.output_tokens),
         cost_usd=said.cost_usd,
         finish_reason=said.finish_reason,
         model=said.model,
         agent=said.agent,
     )
+
+
+def _whole(number: float | None) -> int | None:
+    return None if number is None else int(number)
 
 
 def _progress(guard: HostedGuard, said: Progress) -> Answer:

@@ -11,8 +11,8 @@ import pytest
 from opentelemetry.sdk.trace.export import BatchSpanProcessor
 
 from otel_processor import DuckDBSpanExporter, LoopSpanProcessor
-from otel_processor.recording.alert_writer import AlertWriter
 from otel_processor.model import Action, Alert, Pattern, StopReason, Verdict
+from otel_processor.recording.alert_writer import AlertWriter
 from otel_processor.recording.recorder import Recorder
 from tests.integration import processes
 from tests.integration.agents import agent, ask_model, call_tool, tool_attributes

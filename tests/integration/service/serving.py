@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
+from otel_processor.model import Mode
 from otel_processor.policy import Policy
 from otel_processor.service.doors import Address
 from otel_processor.service.limits import Limits
@@ -128,7 +129,14 @@ def serving(db: Path, *options: str, env: Mapping[str, str] | None = None, http:
 
 @contextmanager
 def serving_here(
-    db: Path, *, patience_seconds: float = 0.2, token: str | None = None, tls: TlsFiles | None = None, **limits: Any
+    db: Path,
+    *,
+    patience_seconds: float = 0.2,
+    token: str | None = None,
+    tls: TlsFiles | None = None,
+    policy: Policy | None = None,
+    mode: Mode = Mode.OBSERVE,
+    **limits: Any,
 ) -> Iterator[Serving]:
     """Run the service in this process, with these limits, until the block ends."""
     service = Service(
@@ -136,7 +144,8 @@ def serving_here(
             db=db,
             http=Address("127.0.0.1", 0),
             grpc=Address("127.0.0.1", 0),
-            policy=Policy(),
+            policy=policy or Policy(),
+            mode=mode,
             token=token,
             tls=tls,
             patience_seconds=patience_seconds,
