@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import argparse
 import http.client
+import itertools
 import json
 import os
+import random
 import re
 import statistics
 import subprocess
@@ -25,6 +27,13 @@ from typing import Any
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
 SPANS = 256
+WORDS = "report order status invoice refund latency release weight license model cluster quota region index shard".split()
+_numbers = itertools.count()
+
+
+def result() -> str:
+    """A result that brings news."""
+    return " ".join(f"{random.choice(WORDS)}{random.randrange(100_000)}" for _ in range(60))
 
 
 class Client:
@@ -61,7 +70,7 @@ def request() -> bytes:
             "gen_ai.operation.name": "execute_tool",
             "gen_ai.tool.name": "search",
             "gen_ai.tool.call.arguments": json.dumps({"q": f"invoice {number}", "page": number}),
-            "gen_ai.tool.call.result": f"{number} hits: " + "a sentence about invoices. " * 20,
+            "gen_ai.tool.call.result": result(),
         }.items():
             span.attributes.add(key=key).value.string_value = text
     return made.SerializeToString()
@@ -70,10 +79,9 @@ def request() -> bytes:
 def ask(port: int, asks: int) -> dict[str, list[float]]:
     client = Client(port)
     for number in range(asks):
-        run = f"run-{number // 20}"
+        run = f"run-{os.getpid()}-{next(_numbers) // 20}"
         answer = client.guard("before_tool", run_id=run, tool="search", arguments={"q": f"invoice {number}", "page": number})
-        result = f"{number} hits: " + "a sentence about invoices. " * 20
-        client.guard("after_tool", run_id=run, call_id=answer["call_id"], result=result)
+        client.guard("after_tool", run_id=run, call_id=answer["call_id"], result=result())
     return client.took
 
 
@@ -91,7 +99,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         command = [sys.executable, "-m", "otel_processor", "serve", "--db", str(Path(folder) / "b.duckdb")]
         command += ["--grpc", "off", "--http", "127.0.0.1:0"]
-        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as service:
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as service:
             assert service.stdout is not None
             found = re.search(r":(\d+)$", service.stdout.readline().strip())
             assert found is not None
