@@ -41,8 +41,10 @@ class Guard:
         dispatcher: Dispatcher | None,
         writer: GroupWriter,
         counts: Counts,
+        *,
+        look_seconds: float,
     ) -> None:
-        self.runs = GuardedRuns(policy, mode, tell=self._tell, ended=self._ended)
+        self.runs = GuardedRuns(policy, mode, tell=self._tell, ended=self._ended, look_seconds=look_seconds)
         """The runs under guard."""
         self._recorder = recorder
         self._dispatcher = dispatcher

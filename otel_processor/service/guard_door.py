@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -37,11 +38,14 @@ JSON, PROBLEM = "application/json", "application/problem+json"
 _DEPTH = 100
 """Levels of a request's JSON."""
 
+_THREADS = 4
+"""Large arguments take some tenths of a second; others do not wait behind them."""
+
 _SEE = "GET /v1/openapi.json says what is taken"
 
 
 class GuardDoor:
-    """The answers. Requests are read on the event loop and worked off, in order, on one thread that nothing else waits for."""
+    """The answers. Requests are read on the event loop and worked off on threads that nothing else waits for."""
 
     def __init__(self, runs: GuardedRuns, limits: Limits, counts: Counts, token: str | None) -> None:
         self._runs = runs
@@ -50,7 +54,8 @@ class GuardDoor:
         self._token = token
         # A place of its own: agents are answered while OTLP is refused.
         self._room = Room(replace(limits, requests=limits.guard_requests, waiting_bytes=limits.guard_waiting_bytes))
-        self._pool = ThreadPoolExecutor(1, thread_name_prefix="otel-processor-guard")
+        self._pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="otel-processor-guard")
+        self._looking: asyncio.TimerHandle | None = None
         self._document = document()
 
     def routes(self) -> list[Route]:
@@ -76,10 +81,23 @@ class GuardDoor:
                     remedy="send the beginning of the text",
                 )
                 loop = asyncio.get_running_loop()
+                self._look_later(loop)
                 named = named_by_headers(request.headers)
                 return await loop.run_in_executor(self._pool, self._act, operation, decoder, body, named)
 
         return self._answered(answer)
+
+    def _look_later(self, loop: asyncio.AbstractEventLoop) -> None:
+        """See to it that runs are put away also when nobody asks any more."""
+        if self._looking is None or self._looking.when() < loop.time():
+            self._looking = loop.call_later(self._limits.guard_look_seconds, self._look, loop)
+
+    def _look(self, loop: asyncio.AbstractEventLoop) -> None:
+        with contextlib.suppress(RuntimeError):
+            # The thread has ended with the service.
+            self._pool.submit(self._runs.put_away_idle)
+        if len(self._runs):
+            self._looking = loop.call_later(self._limits.guard_look_seconds, self._look, loop)
 
     def _act(self, operation: Operation, decoder: msgspec.json.Decoder[Any], body: bytes, named: Named) -> bytes:
         said = _decoded(decoder, body)

@@ -8,8 +8,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+import msgspec
+
 from otel_processor.detection.bounded import RecentMap, WeighedMap
-from otel_processor.detection.fingerprint import result_text
 from otel_processor.guard.answer import Answer
 from otel_processor.guard.asked import AskedCalls
 from otel_processor.guard.loop_guard import LoopGuard
@@ -20,14 +21,11 @@ from otel_processor.runs.memory import MOST_WORDS
 MOST_RUNS = 10_000
 """Runs under guard; those idle longest are put away first."""
 
-_ARGUMENT_CHARS = 65_536
+_ARGUMENT_BYTES = 65_536
 """Of a call's arguments that are kept until it is told what became of it; its signature is of all of them."""
 
 _TOLD = 256
 """Ids of calls that are remembered as told: a request sent again counts once."""
-
-_LOOK_NS = 60_000_000_000
-"""Between two looks for idle runs."""
 
 
 class HostedGuard(LoopGuard):
@@ -160,10 +158,11 @@ class HostedGuard(LoopGuard):
 
     def _tool_call(self, name: str, arguments: Any, call_id: str | None, agent: str) -> Call:
         call = super()._tool_call(name, arguments, call_id, agent)
-        text = result_text(call.reading.arguments)
-        if len(text) <= _ARGUMENT_CHARS:
+        text = msgspec.json.encode(call.reading.arguments)
+        if len(text) <= _ARGUMENT_BYTES:
             return call
-        return call._replace(reading=replace(call.reading, arguments=text[:_ARGUMENT_CHARS]))
+        kept = text[:_ARGUMENT_BYTES].decode("utf-8", "ignore")
+        return call._replace(reading=replace(call.reading, arguments=kept))
 
     def _tell(self, alerts: tuple[Alert, ...]) -> None:
         for alert in alerts:
@@ -185,6 +184,7 @@ class GuardedRuns:
         ended: Callable[[HostedGuard], object],
         clock: Callable[[], int] = time.time_ns,
         most_runs: int = MOST_RUNS,
+        look_seconds: float = 60.0,
     ) -> None:
         """Set up an empty memory.
 
@@ -195,6 +195,7 @@ class GuardedRuns:
             ended: called once with each run that is over or was stopped; must not block.
             clock: nanoseconds since the epoch.
             most_runs: that are remembered.
+            look_seconds: between two looks for idle runs.
         """
         self.mode = mode
         self._policy = policy
@@ -203,6 +204,7 @@ class GuardedRuns:
         self._clock = clock
         self._lock = threading.Lock()
         self._guards: WeighedMap[str, HostedGuard] = WeighedMap(most_runs, MOST_WORDS)
+        self._look_ns = int(look_seconds * 1e9)
         self._looked_ns = clock()
 
     def __len__(self) -> int:
@@ -222,7 +224,7 @@ class GuardedRuns:
             again: begin anew where the run has ended.
             about: `goal`, `task`, `task_type`, `agent`: count where the guard is new; a goal also later.
         """
-        self._put_away_idle()
+        self.put_away_idle()
         given = {name: said for name, said in about.items() if said is not None}
         with self._lock:
             guard = self._guards.get(run_id)
@@ -246,10 +248,11 @@ class GuardedRuns:
         if is_over:
             self._on_end(guard)
 
-    def _put_away_idle(self) -> None:
+    def put_away_idle(self) -> None:
+        """Take runs as abandoned that nobody has asked about for too long; looks now and then, however often it is called."""
         now = self._clock()
         with self._lock:
-            if self._looked_ns <= now < self._looked_ns + _LOOK_NS:
+            if self._looked_ns <= now < self._looked_ns + self._look_ns:
                 return
             self._looked_ns = now
             idle = [guard for guard in self._guards.values() if now - guard.last_ns > guard.idle_ns]

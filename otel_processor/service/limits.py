@@ -39,3 +39,5 @@ class Limits:
     """Requests to the guard that are being answered."""
     guard_waiting_bytes: int = 64 << 20
     """Bytes of all of them together."""
+    guard_look_seconds: float = 60.0
+    """Between two looks for runs under guard that are idle."""

@@ -100,7 +100,10 @@ class Service:
             "intake": self._intake, "room": room, "limits": limits, "counts": self.counts, "token": settings.token,
         }  # fmt: skip
         bodies = CallBodies(seats=limits.calls_being_read, seconds=limits.body_seconds, most_bytes=limits.body_bytes)
-        self._guard = Guard(settings.policy, settings.mode, self._recorder, self._dispatcher, self._writer, self.counts)
+        self._guard = Guard(
+            settings.policy, settings.mode, self._recorder, self._dispatcher, self._writer, self.counts,
+            look_seconds=limits.guard_look_seconds,
+        )  # fmt: skip
         self._guard_door = GuardDoor(self._guard.runs, limits, self.counts, settings.token)
         beside = self._guard_door.routes()
         http_door = HttpDoor(**door, state=self._state, metrics=self._metrics.text, beside=beside)

@@ -62,7 +62,8 @@ def spans_of(*, run_id: str | None = None, root: bool, calls: int, began: int) -
         span.start_time_unix_nano, span.end_time_unix_nano = start, end
         for name, text in (attributes | ({"loop.run.id": run_id} if run_id else {})).items():
             span.attributes.add(key=name).value.string_value = text
-    return request.SerializeToString()
+    body: bytes = request.SerializeToString()
+    return body
 
 
 def test_it_is_answered_as_here(db: Path) -> None:
@@ -249,6 +250,16 @@ def test_an_agent_that_only_asks_has_its_alerts_and_a_run(service: Serving, db: 
         ("only-asks", "invoices", "search", "hard_loop", "stop", REASON)
     ]
     assert value(db, "select count(*) from alerts join spans using (trace_id)") == 1
+
+
+def test_a_run_that_falls_silent_is_abandoned_though_nobody_asks_any_more(db: Path) -> None:
+    policy = Policy(run_idle_timeout_seconds=1)
+    with serving_here(db, policy=policy, mode=Mode.ENFORCE, guard_look_seconds=0.1) as service:
+        Agent(service, {"run_id": "silent", "task": "t"}).loop(4)
+        eventually(lambda: stored(db, "runs"), seconds=20, what="the run")
+        assert service.ask("GET", "/v1/guard/report?run_id=silent").status == 404
+    assert rows(db, "select run_id, stop_reason from runs") == [("silent", "abandoned")]
+    assert rows(db, "select pattern, resolved_at is null from alerts") == [("hard_loop", False)]
 
 
 @pytest.mark.parametrize("by", ["run_id", "traceparent"])

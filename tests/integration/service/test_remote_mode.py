@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import time
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
+
+import pytest
 
 from tests.integration import processes
 from tests.integration.service.serving import serving
 from tests.integration.stored import CALLS, RUNS, rows
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 AGENT = """
 import itertools
@@ -70,6 +72,43 @@ def tables(db: Path) -> dict[str, list[tuple[Any, ...]]]:
     found["trace_runs"] = rows(db, "from trace_runs order by all")
     found["spans"] = rows(db, "select trace_id, span_id, name, attributes, json_array_length(events) from spans order by all")
     return found
+
+
+@pytest.mark.parametrize("way", ["instrument", "without code"])
+def test_the_docs_say_how(db: Path, tmp_path: Path, way: str) -> None:
+    """The example of `docs/serve.md`, and the line beside it, with a service that wants a token."""
+    folder = tmp_path / "agent"
+    folder.mkdir()
+    text = (processes.ROOT / "docs/serve.md").read_text(encoding="utf-8")
+    section = text.partition("## Remote mode")[2].partition("\n## ")[0]
+    assert "http://127.0.0.1:4318" in section
+    agent = "import sys\nfrom opentelemetry import trace\nfrom tests.integration.agents import loop\n"
+    command = [sys.executable]
+    with serving(db, env={"OTEL_PROCESSOR_TOKEN": "a-word"}) as service:
+        address = f"http://127.0.0.1:{service.http_port}"
+        env = {"OTEL_EXPORTER_OTLP_HEADERS": section.partition('OTLP_HEADERS="')[2].partition('"')[0].replace("WORD", "a-word")}
+        if way == "instrument":
+            agent += section.partition("```python")[2].partition("```")[0].replace("http://127.0.0.1:4318", address)
+        else:
+            line = section.partition("| without code | `")[2].partition(" opentelemetry-instrument")[0]
+            env |= dict(one.split("=", 1) for one in line.split())
+            env |= {"OTEL_EXPORTER_OTLP_ENDPOINT": address, "OTEL_METRICS_EXPORTER": "none", "OTEL_LOGS_EXPORTER": "none"}
+            command = [str(Path(sys.executable).with_name("opentelemetry-instrument")), *command]
+        agent += "loop(trace.get_tracer('agent'), 4)\ntrace.get_tracer_provider().force_flush()\nprint('duckdb' in sys.modules)\n"
+        done = subprocess.run(
+            [*command, "-c", agent],
+            cwd=folder,
+            env=processes.environment(env),
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=True,
+        )
+    assert done.stdout == "False\n", done.stderr
+    assert list(folder.iterdir()) == []
+    assert rows(db, "select tool_calls, flagged_reason from runs") == [(4, "loop_detected:repeated_tool_signature")]
+    assert rows(db, "select pattern, count(*) from alerts group by all") == [("hard_loop", 1)]
+    assert rows(db, "select count(*) from spans where contains(attributes::varchar, 'loop.repeats')") == [(4,)]
 
 
 def test_the_rows_are_those_of_an_agent_that_stores_itself(tmp_path: Path) -> None:
