@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from http import HTTPStatus
@@ -18,7 +17,8 @@ from starlette.routing import Route
 from otel_processor.bug_reports import report_bug
 from otel_processor.guard.answer import Answer
 from otel_processor.service.bodies import read_body
-from otel_processor.service.guard_messages import Begun, OfRun, Problem, answer_of, encoded, report_of
+from otel_processor.service.guard_json import read_question
+from otel_processor.service.guard_messages import Begun, Problem, answer_of, encoded, report_of
 from otel_processor.service.guard_operations import OPERATIONS, Operation
 from otel_processor.service.openapi import document
 from otel_processor.service.refused import Refused
@@ -35,13 +35,8 @@ if TYPE_CHECKING:
 
 JSON, PROBLEM = "application/json", "application/problem+json"
 
-_DEPTH = 100
-"""Levels of a request's JSON."""
-
 _THREADS = 4
 """Large arguments take some tenths of a second; others do not wait behind them."""
-
-_SEE = "GET /v1/openapi.json says what is taken"
 
 
 class GuardDoor:
@@ -100,7 +95,7 @@ class GuardDoor:
             self._looking = loop.call_later(self._limits.guard_look_seconds, self._look, loop)
 
     def _act(self, operation: Operation, decoder: msgspec.json.Decoder[Any], body: bytes, named: Named) -> bytes:
-        said = _decoded(decoder, body)
+        said = read_question(decoder, body)
         run_id = said.run_id or named.run_id
         if run_id is None:
             raise Refused.malformed(
@@ -180,51 +175,3 @@ def _check_kind(request: Request) -> None:
         raise Refused.unsupported(f"the Content-Type is not {JSON}")
     if request.headers.get("content-encoding", "").strip().lower() not in {"", "identity"}:
         raise Refused.unsupported("requests to the guard are not compressed: send no Content-Encoding")
-
-
-def _decoded(decoder: msgspec.json.Decoder[Any], body: bytes) -> OfRun:
-    """Read a request; raises `Refused` where it is not what is taken."""
-    try:
-        try:
-            said: OfRun = decoder.decode(body)
-        except msgspec.ValidationError:
-            raise
-        except msgspec.DecodeError:
-            said = decoder.decode(_mended(body))
-        if _is_deep(body):
-            raise Refused.malformed(f"the body is nested deeper than {_DEPTH} levels; send what is deep as a text")
-    except RecursionError:
-        raise Refused.malformed(f"the body is nested deeper than {_DEPTH} levels; send what is deep as a text") from None
-    except (msgspec.DecodeError, UnicodeError) as error:
-        raise Refused.malformed(f"{error}; {_SEE}") from None
-    return said
-
-
-def _mended(body: bytes) -> bytes:
-    """Return JSON without halves of surrogate pairs, as JavaScript writes them where it has cut a text in two."""
-    try:
-        whole = json.loads(body)
-        return json.dumps(whole, ensure_ascii=False, allow_nan=False).encode("utf-8", "replace")
-    except ValueError:
-        # Something else is wrong with it, which the other decoder says better.
-        return body
-
-
-def _is_deep(body: bytes) -> bool:
-    """Return whether JSON, known to be well-formed, has too many levels."""
-    if body.count(b"[") + body.count(b"{") <= _DEPTH:
-        return False
-    level = deepest = 0
-    in_text = is_escaped = False
-    for char in body:
-        if in_text:
-            in_text = is_escaped or char != 0x22
-            is_escaped = char == 0x5C and not is_escaped
-        elif char == 0x22:
-            in_text = True
-        elif char in b"[{":
-            level += 1
-            deepest = max(deepest, level)
-        elif char in b"]}":
-            level -= 1
-    return deepest > _DEPTH

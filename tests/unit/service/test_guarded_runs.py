@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import dataclass, field
 
 from otel_processor.model import Alert, Mode, StopReason
@@ -113,3 +114,17 @@ def test_a_clock_that_jumps_back_stops_nothing() -> None:
     runs.open("s", None)
     assert runs.find("r") is guard
     assert world.ended == []
+
+
+def test_who_asks_is_told_apart_by_name_and_not_by_thread() -> None:
+    """The next request of an agent may be worked off on another thread."""
+    runs = World().runs()
+    guard, _ = runs.open("r", None)
+    for agent in ("one", "other"):
+        asking = threading.Thread(target=guard.before_tool, args=("look",), kwargs={"agent": agent})
+        asking.start()
+        asking.join()
+    guard.on_step(agent="one")
+    assert guard.report().tool_calls == 1
+    guard.on_step(agent="other")
+    assert guard.report().tool_calls == 2
