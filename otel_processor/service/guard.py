@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from otel_processor.alerts.receivers import announce, over
 from otel_processor.bug_reports import report_bug
 from otel_processor.recording.alert_writer import AlertWriter
-from otel_processor.service.guarded_runs import GuardedRuns, HostedGuard
+from otel_processor.service.guarded_runs import GuardedRuns
+from otel_processor.service.hosted_guard import HostedGuard
 from otel_processor.service.refused import Refused
 from otel_processor.service.verdict_span import verdict_span
 

@@ -29,7 +29,7 @@ from otel_processor.service.refused import Refused
 
 if TYPE_CHECKING:
     from otel_processor.guard.answer import Answer
-    from otel_processor.service.guarded_runs import HostedGuard
+    from otel_processor.service.hosted_guard import HostedGuard
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
