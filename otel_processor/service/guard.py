@@ -89,7 +89,7 @@ class Guard:
                 return
             self._waiting += 1
         try:
-            self._writer.submit([span]).add_done_callback(self._stored)
+            self._writer.submit(self._writer.prepared([span])).add_done_callback(self._stored)
         except Refused:
             self._done(lost=True)
 
