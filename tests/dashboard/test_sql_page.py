@@ -287,6 +287,37 @@ def test_a_query_is_cancelled_by_the_button(seeded_db: Path) -> None:
         pass
 
 
+def test_an_answer_that_comes_while_the_page_is_drawn_stands_beside_a_button_that_can_be_clicked(
+    seeded_db: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page, show = sql_page(), schema.show
+
+    def slowly(answer: data.Answer, desk: Desk) -> None:
+        """The schema is drawn between the button and the answer."""
+        if desk.attempt is not None:
+            assert desk.attempt.wait(LONG_WAIT)
+        show(answer, desk)
+
+    monkeypatch.setattr(schema, "show", slowly)
+    begin(page, "select 1 as one")
+    assert list(rows(page)["one"]) == [1]
+    assert not page.button(key=controls.RUN).disabled
+
+
+def test_a_query_that_is_refused_at_once_changes_what_is_to_be_drawn(seeded_db: Path) -> None:
+    """The page looks again after the click: by then the query may have begun and ended."""
+    desk = Desk(Room())
+    before = desk.standing
+
+    def at_once(attempt: Attempt) -> None:
+        attempt.begin()
+        assert attempt.wait(LONG_WAIT)
+
+    assert desk.ask("drop table spans", 1, 1, begin=at_once)
+    assert not desk.is_running
+    assert desk.standing != before
+
+
 def test_a_query_ends_when_nobody_looks_any_more(seeded_db: Path) -> None:
     now = [0.0]
     room = Room()

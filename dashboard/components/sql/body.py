@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import streamlit as st
 
 from dashboard.components import notice
@@ -9,6 +11,9 @@ from dashboard.components.sql import address, controls, editor, result, schema
 from dashboard.components.sql.desk import Desk, of_this_session
 from dashboard.data import State
 from dashboard.questions import sql as questions
+
+if TYPE_CHECKING:
+    from dashboard.components.sql.attempt import Attempt
 
 _POLL_SECONDS = 0.5
 
@@ -28,9 +33,13 @@ def show() -> None:
     if linked is not None:
         editor.fill(linked)
     st.html(_STYLE)
-    _ask(desk)
-    if desk.attempt is not None:
-        result.show(desk.attempt)
+    # Looked at once: an answer that comes while the page is drawn must not stand beside a button that cannot be clicked yet.
+    attempt, is_running = drawn = desk.standing
+    _ask(desk, drawn)
+    if attempt is not None and not is_running:
+        result.show(attempt)
+    if desk.standing != drawn:
+        st.rerun()
 
 
 @st.fragment(run_every=2)
@@ -42,23 +51,24 @@ def _wait() -> None:
 
 
 @st.fragment
-def _ask(desk: Desk) -> None:
+def _ask(desk: Desk, drawn: tuple[Attempt | None, bool]) -> None:
     left, right = st.columns([5, 2], gap="medium")
     with left:
         with st.container(key="sql_editor"):
             editor.show(desk)
-        _controls(desk)
+        _controls(desk, drawn)
     with right:
         schema.show(questions.schema(), desk)
 
 
-def _controls(desk: Desk) -> None:
-    was_running = desk.is_running
+def _controls(desk: Desk, drawn: tuple[Attempt | None, bool]) -> None:
+    _, is_running = drawn
 
     # The page asks only while there is something to wait for.
-    @st.fragment(run_every=_POLL_SECONDS if was_running else None)
+    @st.fragment(run_every=_POLL_SECONDS if is_running else None)
     def polled() -> None:
-        if desk.is_running is not was_running:
+        # A query that was refused at once has begun and ended since, so whether one runs does not tell.
+        if desk.standing != drawn:
             # Before anything is drawn: a button that can be clicked already would be asked with what was sent before.
             st.rerun()
         controls.show(desk)

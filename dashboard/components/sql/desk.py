@@ -54,6 +54,11 @@ class Desk:
         """Whether a query runs."""
         return self.attempt is not None and self.attempt.outcome is None
 
+    @property
+    def standing(self) -> tuple[Attempt | None, bool]:
+        """The query, and whether it runs; when that changes, the page is drawn anew."""
+        return self.attempt, self.is_running
+
     def ask(self, text: str, limit_rows: int, limit_seconds: int, *, begin: Callable[[Attempt], None] = Attempt.begin) -> bool:
         """Run a query, unless `notice` says why not; return whether it was begun.
 
