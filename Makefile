@@ -1,6 +1,6 @@
 # Two commands do everything on a fresh machine with Python 3.11 or later: `make demo` and `make test`.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check unit browser frameworks format bench screenshots clean
+.PHONY: help setup demo test check unit browser frameworks clients collector format bench screenshots clean
 
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
@@ -32,8 +32,8 @@ check: $(READY) ## style, types and layers
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-unit: $(READY) ## all tests but those in a browser
-	$(BIN)/python -m pytest -q -m 'not browser'
+unit: $(READY) ## all tests but those in a browser and with the clients of others
+	$(BIN)/python -m pytest -q -m 'not browser and not clients'
 
 browser: $(READY) ## the journeys in a real Chromium
 	$(BIN)/python -m pytest -q -m browser
@@ -50,6 +50,19 @@ frameworks: .venv-frameworks/.ready .venv-crewai/.ready ## the adapters against 
 	.venv-frameworks/bin/python -m pytest -q -m frameworks -W default --disable-warnings tests/frameworks
 	.venv-crewai/bin/python -m pytest -q -m frameworks -W default --disable-warnings tests/frameworks/test_crewai.py
 
+# Without npm the tests that need it say so.
+.clients/.ready: tests/clients/package.json
+	mkdir -p .clients
+	cp $< .clients/
+	if command -v npm >/dev/null; then npm install --prefix .clients --no-package-lock --no-audit --no-fund --ignore-scripts --silent; fi
+	@touch $@
+
+clients: .venv-clients/.ready .clients/.ready ## SDKs and forwarders of others, which send to the service
+	.venv-clients/bin/python -m pytest -q -m clients tests/clients
+
+collector: $(READY) ## a real Collector in front of the service, built where there is Go
+	bash tests/collector/run.sh
+
 format: $(READY) ## put the code in shape
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
@@ -62,4 +75,4 @@ screenshots: $(READY) ## remake the README's pictures from runs of the demo
 	PYTHONPATH=. $(BIN)/python docs/screenshots/take.py
 
 clean: ## remove what was built
-	rm -rf $(VENV) .venv-frameworks .venv-crewai build dist out .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .venv-frameworks .venv-crewai .venv-clients .clients build dist out .pytest_cache .mypy_cache .ruff_cache .hypothesis
