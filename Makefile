@@ -4,6 +4,8 @@
 
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
+# Tests that run at once; those of one file follow each other, and so share what they made once.
+WORKERS ?= 2
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
@@ -33,7 +35,7 @@ check: $(READY) ## style, types and layers
 	$(BIN)/lint-imports
 
 unit: $(READY) ## all tests but those in a browser and with the clients of others
-	$(BIN)/python -m pytest -q -m 'not browser and not clients'
+	$(BIN)/python -m pytest -q -m 'not browser and not clients' -n $(WORKERS) --dist loadfile
 
 browser: $(READY) ## the journeys in a real Chromium
 	$(BIN)/python -m pytest -q -m browser

@@ -39,7 +39,7 @@ def sender(service: Serving, protocol: str) -> dict[str, str]:
 def made_by(command: Sequence[str], env: Mapping[str, str]) -> list[str]:
     """Run an agent to its good end, and return the ids of the spans that it made."""
     done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=120, check=False)
-    # An exporter that cannot send says so on stderr, and the agent works on.
+    # What cannot be sent is a line on stderr of a Python agent, which works on.
     assert (done.returncode, done.stderr) == (0, "")
     return done.stdout.split()
 
