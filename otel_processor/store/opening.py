@@ -74,7 +74,7 @@ def open_read_only(
 
     path = resolved(path)
     if not path.exists():
-        raise StoreError(f"there is no database at {path}; run an agent with it, or give another path with --db")
+        raise missing(path)
 
     def attempt() -> duckdb.DuckDBPyConnection:
         try:
@@ -83,6 +83,11 @@ def open_read_only(
             raise translate(error, path) from error
 
     return retry_while_busy(attempt, timeout_seconds=timeout_seconds, longest_pause_seconds=_READERS_PAUSE_SECONDS)
+
+
+def missing(path: Path) -> StoreError:
+    """Return what to raise where there is no database."""
+    return StoreError(f"there is no database at {path}; run an agent with it, or give another path with --db")
 
 
 def resolved(path: str | Path) -> Path:
@@ -95,6 +100,11 @@ def resolved(path: str | Path) -> Path:
     if "?" in str(real) or "\\" in str(real):
         raise StoreError(f"{real} cannot be a database: DuckDB reads `?` and `\\` in a name its own way; give another path")
     return real
+
+
+def quoted(path: str | Path) -> str:
+    """Return a path as it stands between quotes in a statement."""
+    return str(path).replace("'", "''")
 
 
 def connect(db: str | Path, *, timeout_seconds: float = 10.0) -> duckdb.DuckDBPyConnection:

@@ -74,3 +74,9 @@ def delivery_statement(name: str) -> str:
 def what_if_statement(name: str) -> str:
     """Return the text of `sql/what_if/NAME.sql`: what judging again under another policy needs to ask."""
     return _read("what_if", name)
+
+
+@cache
+def pruning_statement(name: str) -> str:
+    """Return the text of `sql/pruning/NAME.sql`: what removing old runs needs to ask and do."""
+    return _read("pruning", name)
