@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING
 
@@ -209,7 +209,7 @@ def _delete(connection: duckdb.DuckDBPyConnection, gone: _Group, removed: Remove
         removed.deliveries += _count(connection, f"delete from deliveries where alert_id in ({_ids})", alerts)
 
 
-def _count(connection: duckdb.DuckDBPyConnection, statement: str, values: dict[str, object]) -> int:
+def _count(connection: duckdb.DuckDBPyConnection, statement: str, values: Mapping[str, object]) -> int:
     """Return how many rows a statement changed."""
     return int(connection.execute(statement, values).fetchall()[0][0])
 

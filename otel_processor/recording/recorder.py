@@ -331,7 +331,7 @@ class Recorder:
             self._writer.bug("idle runs could not be closed")
 
     def _prune_now_and_then(self) -> None:
-        """Remove old runs where that is wanted: once a minute, a portion in each transaction, and soon again while there are more."""
+        """Remove old runs where that is wanted: once a minute, and soon again while there are more."""
         if not self._retention.is_set:
             return
         now = self._clock()

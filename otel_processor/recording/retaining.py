@@ -10,13 +10,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from otel_processor.errors import StoreError
 from otel_processor.recording import pruning
 from otel_processor.recording.pruning import Limits, Removed, Seen
 from otel_processor.recording.writer import Writer
 from otel_processor.store.database import Database
-from otel_processor.store.opening import missing, resolved
+from otel_processor.store.opening import missing, open_read_only, resolved
 from otel_processor.store.sizes import StoreSize, measure
 from otel_processor.store.totals import recount_if_behind
+from otel_processor.store.upgrading import is_older, why_unlike
 
 if TYPE_CHECKING:
     import duckdb
@@ -167,12 +169,15 @@ class Prune:
             self._database.close()
 
     def size(self, *, timeout_seconds: float) -> StoreSize:
-        """Return how large the database is now."""
-        try:
-            with self._database.write(timeout_seconds=timeout_seconds) as connection:
-                return measure(connection)
-        finally:
-            self._database.close()
+        """Return how large the database is now.
+
+        Raises:
+            StoreError: there is none, or it is none of ours.
+        """
+        with open_read_only(self._path, timeout_seconds=timeout_seconds) as connection:
+            if (unlike := why_unlike(connection)) is not None and not is_older(connection):
+                raise StoreError(f"{self._path}: {unlike}")
+            return measure(connection)
 
     def _step(self, timeout_seconds: float) -> Portion:
         portion = Portion(Removed(), frozenset(), is_last=True)

@@ -20,9 +20,10 @@ if TYPE_CHECKING:
 MEMORY_LIMIT = "512MB"
 """What copying may take; more than that goes through a folder beside the copy."""
 
-_TABLES = (
-    "select schema_name, table_name from duckdb_tables() where database_name = $database and not internal and not temporary order by all"
-)
+_TABLES = """
+    select schema_name, table_name from duckdb_tables()
+    where database_name = 'store' and not internal and not temporary order by all
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +116,7 @@ def _rewrite(connection: duckdb.DuckDBPyConnection, path: Path, fresh: Path) -> 
 
 
 def _is_ours(connection: duckdb.DuckDBPyConnection) -> bool:
-    tables = {name for _, name in connection.execute(_TABLES, {"database": "store"}).fetchall()}
+    tables = {name for _, name in connection.execute(_TABLES).fetchall()}
     return {"meta", "spans", "call_rows"} <= tables
 
 
@@ -129,7 +130,7 @@ def _check_room(path: Path, needed: int) -> None:
 
 def _compare(connection: duckdb.DuckDBPyConnection) -> None:
     """See that nothing was left behind."""
-    for schema, table in connection.execute(_TABLES, {"database": "store"}).fetchall():
+    for schema, table in connection.execute(_TABLES).fetchall():
         name = ".".join('"' + part.replace('"', '""') + '"' for part in (schema, table))
         before, after = connection.execute(
             f"select (select count(*) from store.{name}), (select count(*) from fresh.{name})"

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 from otel_processor.errors import SchemaVersionError, SealedError, StoreBusyError
 from otel_processor.store.opening import missing, quoted, resolved, retry_while_busy, translate
 from otel_processor.store.scripts import creation_order, definition
+from otel_processor.store.sealing import REFUSAL, SEAL
 from otel_processor.store.totals import recount_all
 
 if TYPE_CHECKING:
@@ -49,14 +50,6 @@ _HEADER_BYTES = 3 * 4_096
 """Of the three headers of a DuckDB file: one that ends before holds nothing, its writer died or the disk was full."""
 
 _MAGIC = slice(8, 12)
-
-SEAL = "sealed_copy"
-"""The table that only copies to be shared have."""
-
-_SEALED = (
-    "the database is a sealed copy, made by `otel-processor export` for reading only; "
-    "write to another one with --db, or copy the tables that you need out of it"
-)
 
 _NOT_OURS = "the database has tables of the same names that are not ours; give another path with --db"
 
@@ -286,7 +279,7 @@ def create_schema(connection: duckdb.DuckDBPyConnection) -> None:
     }
     minor = -1
     if SEAL in taken and "meta" in taken:
-        raise SealedError(_SEALED)
+        raise SealedError(REFUSAL)
     if "meta" in taken:
         try:
             found = connection.execute("select schema_major, schema_minor from meta").fetchone()

@@ -1,4 +1,4 @@
-"""How large a database is: its file, the blocks of it that hold something, and what of these belongs to rows that are there still."""
+"""How large a database is: its file, the blocks in use, and what of these belongs to rows that are there still."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class StoreSize:
     used_bytes: int
     """Those that hold something: DuckDB takes the others for what comes, and gives none back to the disk."""
     live_bytes: int
-    """What of these belongs to rows that are there still, about: DuckDB frees a block when all of its rows, and many beside, are gone."""
+    """What of these belongs to rows that are there still, about: DuckDB frees blocks for many thousands of rows at once."""
     spans: int
 
     @property
