@@ -39,8 +39,9 @@ def export(
 ) -> None:
     """Make a sealed copy to give away.
 
-    TARGET is for reading only: agents refuse to write to it. Of a chosen run it holds all spans of its traces. Who wrote to the database and who was told of alerts is left out, and so is
-    what waits in the spool. With --no-content names, numbers, ids and hashes are all that is left: docs/operations.md says which.
+    TARGET is for reading only: agents refuse to write to it. Of a chosen run it holds all spans of its traces. Who wrote to the
+    database and who was told of alerts is left out, and so is what waits in the spool. With --no-content names, numbers, ids and
+    hashes are all that is left: docs/operations.md says which.
     """
     import time
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -32,6 +33,10 @@ DAY = 86_400
 DAYS = 30 * DAY
 NOW = START + 100 * DAY * SECOND
 OLD, NEW = NOW - 40 * DAY * SECOND, NOW - 2 * DAY * SECOND
+LINKS = """
+    select trace_id, run_id from trace_runs
+    union select trace_id, declared_run_id from call_rows where declared_run_id is not null
+"""
 TABLES = ("spans", "call_rows", "run_rows", "run_totals", "trace_runs", "alerts", "deliveries", "policies")
 
 
@@ -183,7 +188,7 @@ def test_by_size_the_oldest_go_until_the_rest_is_small_enough(db: Path) -> None:
     random.seed(3)
     noise = {"note": random.randbytes(400).hex()}
     runs = [run_of(f"t{number:02}", NEW + number * 1_000 * SECOND, calls=20) for number in range(40)]
-    write(db, *sum(runs, []), *(record(noise, trace=f"p{number:02}", at=OLD) for number in range(40)))
+    write(db, *chain(*runs), *(record(noise, trace=f"p{number:02}", at=OLD) for number in range(40)))
     arrived(db, NEW)
     with open_read_only(db) as connection:
         size = measure(connection)
@@ -212,7 +217,7 @@ def test_portions_are_bounded_and_writers_get_in_between(db: Path, monkeypatch: 
     monkeypatch.setattr(retaining, "_PAGE", 3)
     # A run that can not go lies before them, and what shares nothing with it goes all the same.
     blocked = run_of("blocked", OLD - SECOND)[:-1]
-    write(db, *blocked, *sum((run_of(f"t{number}", OLD + number * SECOND) for number in range(10)), []))
+    write(db, *blocked, *chain(*(run_of(f"t{number}", OLD + number * SECOND) for number in range(10))))
     arrived(db, OLD)
     with Database(db).write(timeout_seconds=5) as connection:
         connection.execute(
@@ -299,7 +304,7 @@ def test_a_recorder_that_is_not_told_to_removes_nothing(db: Path) -> None:
 def test_a_recorder_goes_on_soon_while_there_are_more(db: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pruning, "SPANS_AT_ONCE", 5)
     monkeypatch.setattr("otel_processor.recording.recorder._PRUNING_SECONDS", 0.0)
-    write(db, *sum((run_of(f"t{number}", OLD + number * SECOND) for number in range(4)), []))
+    write(db, *chain(*(run_of(f"t{number}", OLD + number * SECOND) for number in range(4))))
     clock = Clock(now_ns=NOW)
     recorder = Recorder(db, retention=Retention(DAYS), clock=clock)
     left = []
@@ -324,7 +329,7 @@ def test_what_came_from_another_writer_is_looked_at_again_after_a_prune_of_our_o
     assert_true(db)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(3))
 def test_whatever_shares_what_each_run_and_trace_is_whole_or_gone(db: Path, seed: int) -> None:
     chance = random.Random(seed)
     spans: list[SpanRecord] = []
@@ -337,12 +342,11 @@ def test_whatever_shares_what_each_run_and_trace_is_whole_or_gone(db: Path, seed
         spans += [root] if chance.random() < 0.8 else [tool_span(f"{trace}x", trace=trace, at=at / SECOND)]
     write(db, *spans)
     arrived(db, NOW - DAY * SECOND)
-    links = "select trace_id, run_id from trace_runs union select trace_id, declared_run_id from call_rows where declared_run_id is not null"
     before = {
         "trace": dict(rows(db, "select trace_id, count(*) from spans group by 1")),
         "run": dict(rows(db, "select run_id, count(*) from calls group by 1")),
     }
-    tied = rows(db, links)
+    tied = rows(db, LINKS)
     recent = {
         run
         for (run,) in rows(
