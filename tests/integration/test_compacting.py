@@ -88,7 +88,7 @@ def test_links_lead_to_the_new_file_and_rights_stay(db: Path, tmp_path: Path) ->
     folder.mkdir()
     real = folder / "a b.duckdb"
     fill(real)
-    os.chmod(real, 0o640)
+    real.chmod(0o640)
     if os.getuid() == 0:
         os.chown(real, 1234, 2345)
     db.symlink_to(real)
@@ -157,7 +157,9 @@ while not os.path.exists(sys.argv[2]):
     span = tool_record("t", {"n": number}, "ok", trace=f"{os.getpid():032x}", span=f"{os.getpid()}-{number}")
     assert recorder.record([span], timeout_seconds=0.1)
     number += 1
-print(number)
+    # Agents do other things as well: two that write without a pause leave nobody else a turn on a busy machine.
+    time.sleep(0.03)
+    print(number, flush=True)
 """
     stop = db.parent / "stop"
     env = {"TMPDIR": str(temp_folder)}
@@ -166,11 +168,13 @@ print(number)
         assert process.stdout is not None
         assert process.stdout.readline() == "up\n"
     sizes = []
-    for _ in range(3):
+    for _ in range(2):
         sizes.append(compact(db, timeout_seconds=60))
-        eventually(lambda: len(stored_ids(db)) > 500, seconds=20, what="something is written")
+        for process in running:
+            assert process.stdout is not None
+            assert process.stdout.readline()
     stop.touch()
-    written = [int(processes.finish(process)[0]) for process in running]
+    written = [int(processes.finish(process)[0].split()[-1]) for process in running]
     assert Recorder(db).fold_spool(timeout_seconds=10)
     found = [name for name in stored_ids(db) if "-" in name]
     assert len(found) == sum(written) == len(set(found))
