@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from otel_processor.errors import StoreBusyError, StoreError, StoreUnavailableError
-from otel_processor.sharing import harmless
+from otel_processor.sharing.stripping import prepare, rows_of
 from otel_processor.store.compacting import limit_memory
 from otel_processor.store.database import STORAGE_VERSION, create_schema, identity
 from otel_processor.store.opening import quoted, resolved, retry_while_busy, translate
 from otel_processor.store.placing import check_target, placed, remove
-from otel_processor.store.scripts import creation_order, sharing_query, sharing_statement
+from otel_processor.store.scripts import creation_order, sharing_statement
 from otel_processor.store.sealing import is_sealed
 from otel_processor.store.upgrading import why_unlike
 from otel_processor.version import package_version
@@ -142,12 +142,13 @@ def _make(path: Path, file: Path, choice: Choice, *, without_content: bool, time
             if (unlike := why_unlike(engine)) is not None:
                 raise StoreError(f"{path}: {unlike}")
             _choose(engine, choice)
+            prepare(engine)
             engine.execute(f"attach '{quoted(file)}' as store (type duckdb, storage_version '{STORAGE_VERSION}')")
             engine.execute("use store")
             engine.execute("begin")
             create_schema(engine)
             for table in creation_order("schema"):
-                if (rows := _rows(table, without_content=without_content)) is not None:
+                if (rows := rows_of(table, without_content=without_content)) is not None:
                     engine.execute(f"insert into store.{table} by name {rows}")
             engine.execute(
                 sharing_statement("seal"),
@@ -169,35 +170,18 @@ def _make(path: Path, file: Path, choice: Choice, *, without_content: bool, time
 
 
 def _choose(engine: duckdb.DuckDBPyConnection, choice: Choice) -> None:
-    """Say which rows are wanted, and of which names nothing has to be hidden."""
+    """Say which rows are wanted."""
     for name, kind, value in (
         ("everything", "BOOLEAN", choice.is_everything),
         ("since_us", "BIGINT", choice.since_us),
         ("tasks", "VARCHAR[]", list(choice.tasks)),
         ("run_ids", "VARCHAR[]", list(choice.run_ids)),
-        ("known_names", "VARCHAR[]", sorted(harmless.KNOWN | harmless.KNOWN_EVIDENCE)),
-        ("kept_names", "VARCHAR[]", sorted(harmless.KEPT)),
-        ("number_names", "VARCHAR[]", sorted(harmless.NUMBERS)),
-        ("kept_evidence", "VARCHAR[]", sorted(harmless.KEPT_EVIDENCE)),
     ):
         engine.execute(f"set variable {name} = $value::{kind}", {"value": value})
-    engine.execute(sharing_statement("macros"))
     engine.execute(sharing_statement("chosen_runs"))
     engine.execute(sharing_statement("chosen_traces"))
     if not choice.is_everything and not engine.execute("select count(*) from chosen_runs").fetchall()[0][0]:
         raise StoreError(f"there are no {choice}; the page Runs, or `otel-processor sql`, shows which there are")
-
-
-def _rows(table: str, *, without_content: bool) -> str | None:
-    """Return the query for the rows of a table; None where it stays empty.
-
-    Who wrote to the database, and who was told of alerts, is nobody's business but its owner's.
-    """
-    rows = sharing_query("rows", table)
-    if rows is None:
-        return None
-    stripped = sharing_query("stripped", table) if without_content else None
-    return f"with given as ({rows}) {stripped or 'select * from given'}"
 
 
 def _write_parquet(file: Path, folder: Path) -> None:

@@ -13,6 +13,10 @@ create temp macro known_name(name) as
 
 create temp macro is_number(value) as json_type(value) in ('BIGINT', 'UBIGINT', 'HUGEINT', 'DOUBLE');
 
+create temp macro number_or_null(value) as case when is_number(value) then value end;
+
+create temp macro hex_or_null(value) as case when regexp_full_match(value ->> '$', '[0-9a-f]{1,64}') then value ->> '$' end;
+
 create temp macro is_short(value, longest) as
     is_number(value) or json_type(value) in ('BOOLEAN', 'NULL')
     or (json_type(value) in ('VARCHAR', 'ARRAY') and length(value::VARCHAR) <= longest);
@@ -43,7 +47,7 @@ create temp macro stripped_events(events) as
             from_json(events, '["JSON"]'),
             lambda e: json_object(
                 'name', known_name(e ->> '$.name'),
-                'time_unix_nano', e -> '$.time_unix_nano',
+                'time_unix_nano', number_or_null(e -> '$.time_unix_nano'),
                 'attributes', stripped_attributes(e -> '$.attributes')
             )
         ))),
@@ -54,7 +58,7 @@ create temp macro stripped_links(links) as
     case when links is not null then coalesce(
         try(to_json(list_transform(
             from_json(links, '["JSON"]'),
-            lambda l: json_object('trace_id', l -> '$.trace_id', 'span_id', l -> '$.span_id')
+            lambda l: json_object('trace_id', hex_or_null(l -> '$.trace_id'), 'span_id', hex_or_null(l -> '$.span_id'))
         ))),
         '[]'::JSON
     ) end;
@@ -66,6 +70,11 @@ create temp macro stripped_cuts(cuts) as
         lambda e: {
             'k': case when starts_with(e.key, 'attributes.') then 'attributes.' || known_name(substr(e.key, 12))
                 else 'sha256:' || sha256(e.key) end,
-            'v': e.value
+            'v': case
+                when json_type(e.value -> '$.length') is not null then json_object(
+                    'length', number_or_null(e.value -> '$.length'), 'sha256', hex_or_null(e.value -> '$.sha256')
+                )
+                else json_object('kept', number_or_null(e.value -> '$.kept'), 'of', number_or_null(e.value -> '$.of'))
+            end
         }
     )))) end;

@@ -9,7 +9,9 @@ select * replace (
     short_name(provider) as provider,
     short_name(finish_reason) as finish_reason,
     case when evidence is not null then json_object(
-        'raw_hash', evidence -> '$.raw_hash', 'fingerprint', evidence -> '$.fingerprint', 'length', evidence -> '$.length'
+        'raw_hash', hex_or_null(evidence -> '$.raw_hash'),
+        'fingerprint', hex_or_null(evidence -> '$.fingerprint'),
+        'length', number_or_null(evidence -> '$.length')
     ) end as evidence
 )
 from given
