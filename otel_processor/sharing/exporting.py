@@ -13,7 +13,7 @@ from otel_processor.errors import StoreBusyError, StoreError, StoreUnavailableEr
 from otel_processor.sharing.stripping import prepare, rows_of
 from otel_processor.store.compacting import limit_memory
 from otel_processor.store.database import STORAGE_VERSION, create_schema, identity
-from otel_processor.store.opening import quoted, resolved, retry_while_busy, translate
+from otel_processor.store.opening import READERS_PAUSE_SECONDS, quoted, resolved, retry_while_busy, translate
 from otel_processor.store.placing import check_target, placed, remove
 from otel_processor.store.scripts import creation_order, sharing_statement
 from otel_processor.store.sealing import is_sealed
@@ -137,7 +137,7 @@ def _make(path: Path, file: Path, choice: Choice, *, without_content: bool, time
                 except duckdb.Error as error:
                     raise translate(error, path) from error
 
-            retry_while_busy(attach, timeout_seconds=timeout_seconds)
+            retry_while_busy(attach, timeout_seconds=timeout_seconds, longest_pause_seconds=READERS_PAUSE_SECONDS)
             engine.execute("use source")
             if (unlike := why_unlike(engine)) is not None:
                 raise StoreError(f"{path}: {unlike}")

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from otel_processor.errors import StoreBusyError, StoreError, StoreUnavailableError
-from otel_processor.store.database import STORAGE_VERSION, Database
+from otel_processor.store.database import ROW_GROUP_SIZE, STORAGE_VERSION, Database
 from otel_processor.store.opening import quoted, resolved, translate
 from otel_processor.store.placing import private, remove, sync, sync_folder
 from otel_processor.store.sizes import measure
@@ -88,7 +88,8 @@ def _rewrite(connection: duckdb.DuckDBPyConnection, path: Path, fresh: Path) -> 
         _check_room(path, measure(connection).used_bytes)
         found = path.stat()
         limit_memory(connection, fresh)
-        connection.execute(f"attach '{quoted(fresh)}' as fresh (type duckdb, storage_version '{STORAGE_VERSION}')")
+        options = f"type duckdb, row_group_size {ROW_GROUP_SIZE}, storage_version '{STORAGE_VERSION}'"
+        connection.execute(f"attach '{quoted(fresh)}' as fresh ({options})")
         try:
             connection.execute("copy from database store to fresh")
             _compare(connection)

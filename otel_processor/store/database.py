@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from otel_processor.errors import SchemaVersionError, SealedError, StoreBusyError
-from otel_processor.store.opening import missing, quoted, resolved, retry_while_busy, translate
+from otel_processor.store.opening import READERS_PAUSE_SECONDS, missing, quoted, resolved, retry_while_busy, translate
 from otel_processor.store.scripts import creation_order, definition
 from otel_processor.store.sealing import REFUSAL, SEAL
 from otel_processor.store.totals import recount_all
@@ -132,7 +132,10 @@ class Database:
         if not self.path.exists():
             raise missing(self.path)
         with self._alone(timeout_seconds):
-            connection = retry_while_busy(self._attach, timeout_seconds=timeout_seconds)
+            # Nobody spools this: it looks as often as a reader does, and so gets a turn among busy writers.
+            connection = retry_while_busy(
+                self._attach, timeout_seconds=timeout_seconds, longest_pause_seconds=READERS_PAUSE_SECONDS
+            )
             try:
                 yield connection
             finally:

@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 FIRST_PAUSE_SECONDS = 0.005
 LONGEST_PAUSE_SECONDS = 0.2
-_READERS_PAUSE_SECONDS = 0.025
+READERS_PAUSE_SECONDS = 0.025
 """A reader looks more often: between writers who take turns the file is free for milliseconds only, and nobody spools a read."""
 
 _HOLDER = re.compile(r"Conflicting lock is held in (?P<program>.*?)(?: \(PID (?P<pid>\d+)\))")
@@ -82,7 +82,7 @@ def open_read_only(
         except duckdb.Error as error:
             raise translate(error, path) from error
 
-    return retry_while_busy(attempt, timeout_seconds=timeout_seconds, longest_pause_seconds=_READERS_PAUSE_SECONDS)
+    return retry_while_busy(attempt, timeout_seconds=timeout_seconds, longest_pause_seconds=READERS_PAUSE_SECONDS)
 
 
 def missing(path: Path) -> StoreError:
