@@ -66,6 +66,10 @@ class SchemaVersionError(StoreError):
     """The database was written by a version of this package that this one does not understand."""
 
 
+class SealedError(StoreError):
+    """The database is a copy to be shared, which nobody writes to."""
+
+
 class QueryError(OtelProcessorError):
     """A user's SQL was refused or failed."""
 

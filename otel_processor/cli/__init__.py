@@ -7,11 +7,15 @@ from typing import TYPE_CHECKING
 import click
 
 from otel_processor.cli.alert import alert
+from otel_processor.cli.backup import backup
+from otel_processor.cli.compact import compact
 from otel_processor.cli.dashboard import dashboard
 from otel_processor.cli.demo import demo
 from otel_processor.cli.doctor import doctor
+from otel_processor.cli.export import export
 from otel_processor.cli.group import CarefulGroup
 from otel_processor.cli.import_ import import_files
+from otel_processor.cli.prune import prune
 from otel_processor.cli.replay import replay
 from otel_processor.cli.serve import serve
 from otel_processor.cli.sql import sql
@@ -42,7 +46,7 @@ def cli() -> None:
     """
 
 
-for command in (demo, import_files, serve, dashboard, sql, alert, doctor, replay):
+for command in (demo, import_files, serve, dashboard, sql, alert, doctor, replay, prune, compact, backup, export):
     cli.add_command(command)
 
 

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 from otel_processor.cli.alert_checks import look_at_deliveries
 from otel_processor.cli.checks import Check, ok, problem, warning
 from otel_processor.cli.cost_checks import look_at_costs
+from otel_processor.cli.size_checks import look_at_size
+from otel_processor.cli.sizes import as_size
 from otel_processor.errors import OtelProcessorError, StoreBusyError
 
 if TYPE_CHECKING:
@@ -53,7 +55,7 @@ def look_at_database(db: Path) -> Iterator[Check]:
     from otel_processor.store.surroundings import look_around
 
     around = look_around(db)
-    yield _place(around)
+    yield _place(around) if not _is_sealed(db) else ok("folder", f"{db} is a sealed copy, for reading only")
     yield from _waiting(around)
     if not around.exists:
         yield problem(
@@ -68,10 +70,23 @@ def look_at_database(db: Path) -> Iterator[Check]:
     yield from _inside(db, around)
 
 
+def _is_sealed(db: Path) -> bool:
+    import duckdb
+
+    from otel_processor.store.opening import open_read_only
+    from otel_processor.store.sealing import is_sealed
+
+    try:
+        with open_read_only(db, timeout_seconds=0) as connection:
+            return is_sealed(connection)
+    except (OtelProcessorError, duckdb.Error):
+        return False
+
+
 def _place(around: Surroundings) -> Check:
     from otel_processor.store.surroundings import Room
 
-    folder, free = around.folder, _size(around.free_bytes)
+    folder, free = around.folder, as_size(around.free_bytes)
     match around.room:
         case Room.NO_FOLDER:
             return problem("folder", f"{folder} does not exist", f"create it: mkdir -p {folder}")
@@ -91,7 +106,7 @@ def _waiting(around: Surroundings) -> Iterator[Check]:
     if around.spool_files:
         yield warning(
             "spool",
-            f"{_waiting_batches(around.spool_files)} beside the database ({_size(around.spool_bytes)})",
+            f"{_waiting_batches(around.spool_files)} beside the database ({as_size(around.spool_bytes)})",
             "they are written by the next writer that gets in; start an agent, or import any file",
         )
     elif around.exists:
@@ -136,6 +151,7 @@ def _inside(db: Path, around: Surroundings) -> Iterator[Check]:
         schema = _schema(db, around, connection)
         yield schema
         if schema.state == "ok":
+            yield from look_at_size(db, connection)
             yield from _content(connection)
             yield from look_at_costs(connection)
             yield from look_at_deliveries(connection)
@@ -155,7 +171,7 @@ def _schema(db: Path, around: Surroundings, connection: duckdb.DuckDBPyConnectio
     if found is None:
         return problem("schema", f"{db} is a DuckDB database, but not one of ours", "give another path with --db")
     major, minor, created_by = found
-    size = f"{_size(around.total_bytes)}, created by {created_by}"
+    size = f"{as_size(around.total_bytes)}, created by {created_by}"
     if major != SCHEMA_MAJOR:
         remedy = "install the otel-processor that wrote it, or give another path with --db"
         return problem("schema", f"version {major}.{minor}, this otel-processor understands {SCHEMA_MAJOR}.x", remedy)
@@ -208,14 +224,6 @@ def _rows(connection: duckdb.DuckDBPyConnection, question: str) -> list[dict[str
     cursor = connection.execute(question)
     names = [column[0] for column in cursor.description or []]
     return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
-
-
-def _size(number: float) -> str:
-    for unit in ("B", "kB", "MB", "GB"):
-        if number < 1000:
-            return f"{number:.0f} {unit}" if unit == "B" else f"{number:.1f} {unit}"
-        number /= 1000
-    return f"{number:.1f} TB"
 
 
 def _ago(seconds: float) -> str:

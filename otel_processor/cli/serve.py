@@ -96,6 +96,7 @@ def serve(
         raise ConfigError(f"{_MISSING} ({error})") from None
     from otel_processor.alerts.settings import AlertSettings
     from otel_processor.policy_file import policy_of
+    from otel_processor.retention import Retention
     from otel_processor.settings import load_settings, mode_of
 
     alerts = AlertSettings.from_environment()
@@ -111,6 +112,7 @@ def serve(
         tls=tls_files(tls_cert, tls_key, tls_client_ca),
         patience_seconds=load_settings().busy_timeout_seconds,
         alerts=alerts,
+        retention=Retention.from_environment(),
     )
     service = Service(settings)
     tune()

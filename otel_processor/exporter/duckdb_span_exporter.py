@@ -25,6 +25,7 @@ from otel_processor.recording.alert_writer import AlertWriter
 from otel_processor.recording.earlier import EarlierRuns
 from otel_processor.recording.recorder import Recorder
 from otel_processor.recording.writer import Counters
+from otel_processor.retention import Retention
 from otel_processor.settings import load_settings
 
 if TYPE_CHECKING:
@@ -73,7 +74,11 @@ class DuckDBSpanExporter(SpanExporter):
         sinks = open_sinks(alerts)
         self._dispatcher: Dispatcher | None = None
         self._recorder = Recorder(
-            db or settings.db, policy, plan=alerts.plan(tuple(sink.name for sink in sinks)), on_due=self._poke
+            db or settings.db,
+            policy,
+            plan=alerts.plan(tuple(sink.name for sink in sinks)),
+            on_due=self._poke,
+            retention=Retention.from_environment(),
         )
         if sinks:
             self._dispatcher = Dispatcher(self._recorder, sinks, alerts)

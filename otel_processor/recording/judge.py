@@ -138,11 +138,12 @@ class Judge:
         if not unsure:
             return set()
         links = writing.traces_of_runs(connection, unsure)
-        counts = writing.span_counts(connection, {trace for trace, _ in links} - arriving)
+        # What is remembered and stored no more counts as well: somebody removed it.
+        counts = writing.span_counts(connection, {trace for trace, _ in links}.union(*unsure.values()) - arriving)
         joined: set[str] = set()
         for run_id, known in unsure.items():
-            others = {trace for trace, run in links if run == run_id} - arriving
-            if any(trace not in known or self._ledger.spans_seen(trace) != counts.get(trace) for trace in others):
+            others = ({trace for trace, run in links if run == run_id} | known) - arriving
+            if any(trace not in known or self._ledger.spans_seen(trace) != counts.get(trace, 0) for trace in others):
                 joined |= others | (known & arriving)
         return joined
 

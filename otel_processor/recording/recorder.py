@@ -20,8 +20,10 @@ from otel_processor.recording import ordering, writing
 from otel_processor.recording.closing import AT_ONCE, close_idle, count_open
 from otel_processor.recording.judge import Judge
 from otel_processor.recording.preparing import Batch, prepare
+from otel_processor.recording.retaining import Retaining
 from otel_processor.recording.spooling import batch_of_spooled, spooled_columns
 from otel_processor.recording.writer import Counters, Writer
+from otel_processor.retention import Retention
 from otel_processor.runs.policies import Policies
 from otel_processor.store import spool
 from otel_processor.store.database import Database, leave_at_once
@@ -39,6 +41,12 @@ _TOLD = 10_000
 
 _CLOSING_NS = 60_000_000_000
 """Between two looks for idle runs."""
+
+_PRUNING_NS = 1_000_000_000
+"""Between two looks for old runs while there are more to remove; else it is as long as between two looks for idle ones."""
+
+_PRUNING_SECONDS = 0.5
+"""So long one look removes old runs, and then lets spans through."""
 
 _IMPATIENT_SECONDS = 0.2
 """How long a batch waits for the file when the one before waited in vain: the spool takes it, and the queue does not run over."""
@@ -59,6 +67,7 @@ class Recorder:
         on_due: Callable[[], object] | None = None,
         on_alerts: Callable[[Sequence[Alert]], object] | None = None,
         sent_again: bool = False,
+        retention: Retention | None = None,
         clock: Callable[[], int] = time.time_ns,
     ) -> None:
         """Set up the recorder; the file is opened with the first batch.
@@ -70,6 +79,7 @@ class Recorder:
             on_due: called when a message waits to be sent; must not block.
             on_alerts: told, once they are committed, of alerts that are new to the database or became graver; must not block.
             sent_again: whoever hands over spans keeps those that find no place, and sends them again: they are not lost.
+            retention: which old runs are removed meanwhile; None: none are.
             clock: gives the time in nanoseconds since the epoch, by which open runs become idle.
         """
         self.path = resolved(db)
@@ -77,6 +87,7 @@ class Recorder:
         self._on_due = on_due
         self._on_alerts = on_alerts
         self._sent_again = sent_again
+        self._retention = retention or Retention()
         self._is_due = False
         self._policy = policy or Policy()
         self._policies = Policies(self._policy)
@@ -94,6 +105,8 @@ class Recorder:
         self._open_runs: int | None = None
         self._news: list[Alert] = []
         self._closed_idle_ns = -_CLOSING_NS
+        self._pruned_ns = -_CLOSING_NS
+        self._retaining: Retaining | None = None
         self._told: RecentMap[str, bool] = RecentMap(_TOLD)
         self._judge = Judge(self._policy)
         self._writer = Writer(self.path)
@@ -293,6 +306,7 @@ class Recorder:
             self._on_alerts(self._news)
         if self._is_due and self._on_due is not None:
             self._on_due()
+        self._prune_now_and_then()
         return True
 
     def _close_idle(self, timeout_seconds: float, *, await_arrivals: bool) -> int:
@@ -315,6 +329,42 @@ class Recorder:
             return
         except Exception:  # noqa: BLE001 - our own bug costs this look and nothing else
             self._writer.bug("idle runs could not be closed")
+
+    def _prune_now_and_then(self) -> None:
+        """Remove old runs where that is wanted: once a minute, and soon again while there are more."""
+        if not self._retention.is_set:
+            return
+        now = self._clock()
+        pause = _CLOSING_NS if self._retaining is None else _PRUNING_NS
+        if self._pruned_ns <= now < self._pruned_ns + pause:
+            return
+        self._pruned_ns = now
+        try:
+            until = time.monotonic() + _PRUNING_SECONDS
+            while self._prune_some(now) and time.monotonic() < until:
+                pass
+        except StoreError:
+            return
+        except Exception:  # noqa: BLE001 - our own bug costs this look and nothing else
+            self._retaining = None
+            self._writer.bug("old runs could not be removed")
+
+    def _prune_some(self, now: int) -> bool:
+        """Remove a portion of the old runs; return whether there are more."""
+        if self._retaining is None:
+            idle_seconds = max(self._policies.idle_seconds().values())
+            self._retaining = Retaining(self._retention, now_ns=now, idle_seconds=idle_seconds)
+        with self.database.write(timeout_seconds=_IMPATIENT_SECONDS) as connection:
+            if writing.last_commit(connection) != self._writer.last_commit:
+                self._judge.others_wrote()
+            recount_if_behind(connection)
+            portion = self._retaining.step(connection)
+            self._writer.sign_in(connection)
+        if portion.traces:
+            self._judge.forget(set(portion.traces))
+        if portion.is_last:
+            self._retaining = None
+        return not portion.is_last
 
     def _with_spooled(self, batch: Batch) -> tuple[Batch, list[Path]]:
         """Return the batch together with batches that wait in the spool, and their files."""

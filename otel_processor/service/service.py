@@ -13,6 +13,7 @@ from otel_processor.delivery.dispatcher import Dispatcher
 from otel_processor.errors import StoreBusyError, StoreError
 from otel_processor.model import Mode
 from otel_processor.recording.recorder import Recorder
+from otel_processor.retention import Retention
 from otel_processor.service.call_bodies import CallBodies
 from otel_processor.service.counts import Counts
 from otel_processor.service.doors import Address, Doors
@@ -56,6 +57,8 @@ class ServiceSettings:
     patience_seconds: float = 3.0
     """How long spans wait for whoever holds the file before they go to the spool."""
     alerts: AlertSettings = field(default_factory=AlertSettings)
+    retention: Retention = field(default_factory=Retention)
+    """Which old runs are removed meanwhile."""
     limits: Limits = field(default_factory=Limits)
 
 
@@ -80,6 +83,7 @@ class Service:
             on_due=self._poke,
             on_alerts=self._count_alerts,
             sent_again=True,
+            retention=settings.retention,
         )
         self._dispatcher = Dispatcher(self._recorder, sinks, settings.alerts) if sinks else None
         self.counts = Counts()

@@ -11,9 +11,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from otel_processor.errors import SchemaVersionError, StoreBusyError
-from otel_processor.store.opening import resolved, retry_while_busy, translate
+from otel_processor.errors import SchemaVersionError, SealedError, StoreBusyError
+from otel_processor.store.opening import READERS_PAUSE_SECONDS, missing, quoted, resolved, retry_while_busy, translate
 from otel_processor.store.scripts import creation_order, definition
+from otel_processor.store.sealing import REFUSAL, SEAL
 from otel_processor.store.totals import recount_all
 
 if TYPE_CHECKING:
@@ -95,13 +96,11 @@ class Database:
             StoreBusyError: somebody held the file for longer than that.
             StoreUnavailableError: it cannot be opened or written (rights, space).
             SchemaVersionError: it belongs to a newer version of this package.
+            SealedError: it is a copy to be shared, which nobody writes to.
         """
         import duckdb
 
-        lock = _lock_of(self.path)
-        if not lock.acquire(timeout=max(timeout_seconds, 0.001)):
-            raise StoreBusyError(f"{self.path} is held by another thread of this process")
-        try:
+        with self._alone(timeout_seconds):
             connection = retry_while_busy(self._attach, timeout_seconds=timeout_seconds, on_wait=on_wait)
             try:
                 connection.execute("begin")
@@ -119,6 +118,37 @@ class Database:
                 self._is_inside = stay()
                 if not self._is_inside:
                     self._leave(connection)
+
+    @contextmanager
+    def hold(self, *, timeout_seconds: float) -> Iterator[duckdb.DuckDBPyConnection]:
+        """Give a connection to the file, attached as `store`, that shuts all others out, and no transaction.
+
+        Args:
+            timeout_seconds: how long to wait for whoever holds the file.
+
+        Raises:
+            StoreError: as `write`, but nothing is looked at and nothing made in the file.
+        """
+        if not self.path.exists():
+            raise missing(self.path)
+        with self._alone(timeout_seconds):
+            # Nobody spools this: it looks as often as a reader does, and so gets a turn among busy writers.
+            connection = retry_while_busy(
+                self._attach, timeout_seconds=timeout_seconds, longest_pause_seconds=READERS_PAUSE_SECONDS
+            )
+            try:
+                yield connection
+            finally:
+                self._leave(connection)
+
+    @contextmanager
+    def _alone(self, timeout_seconds: float) -> Iterator[None]:
+        """Keep the other threads of this process away, which the file's own lock does not."""
+        lock = _lock_of(self.path)
+        if not lock.acquire(timeout=max(timeout_seconds, 0.001)):
+            raise StoreBusyError(f"{self.path} is held by another thread of this process")
+        try:
+            yield
         finally:
             lock.release()
 
@@ -162,16 +192,21 @@ class Database:
         engine = self._engine
         if self._is_inside:
             return engine
-        quoted = str(self.path).replace("'", "''")
+        name = quoted(self.path)
+        before = identity(self.path)
         try:
             options = f"type duckdb, row_group_size {ROW_GROUP_SIZE}"
             try:
-                engine.execute(f"attach '{quoted}' as store ({options}, storage_version '{STORAGE_VERSION}')")
+                engine.execute(f"attach '{name}' as store ({options}, storage_version '{STORAGE_VERSION}')")
             except duckdb.InvalidInputException as error:
                 if "storage version" not in str(error):
                     raise
                 # Somebody made the file with the defaults of a newer DuckDB: it stays what it is.
-                engine.execute(f"attach '{quoted}' as store ({options})")
+                engine.execute(f"attach '{name}' as store ({options})")
+            if before is not None and identity(self.path) != before:
+                # Opened, and replaced before it was locked: what is written to it now, nobody would see again.
+                engine.execute("detach store")
+                raise StoreBusyError(f"{self.path} is being replaced by another process")
             engine.execute("use store")
         except duckdb.Error as error:
             translated = self._begun(error) or translate(error, self.path)
@@ -218,9 +253,10 @@ class Database:
         if self._schema_seen:
             # Somebody may have removed the file in the meantime: asking the catalog is cheap.
             known = connection.execute(
-                "select count(*) from duckdb_tables() where database_name = 'store' and table_name = 'meta'"
-            ).fetchone()
-            if known and known[0]:
+                "select table_name from duckdb_tables() where database_name = 'store' and table_name in ('meta', $seal)",
+                {"seal": SEAL},
+            ).fetchall()
+            if known == [("meta",)]:
                 return
         create_schema(connection)
         self._schema_seen = True
@@ -231,6 +267,7 @@ def create_schema(connection: duckdb.DuckDBPyConnection) -> None:
 
     Raises:
         SchemaVersionError: the file was written by a version of this package with another major schema.
+        SealedError: it is a copy to be shared.
     """
     import duckdb
 
@@ -244,6 +281,8 @@ def create_schema(connection: duckdb.DuckDBPyConnection) -> None:
         ).fetchall()
     }
     minor = -1
+    if SEAL in taken and "meta" in taken:
+        raise SealedError(REFUSAL)
     if "meta" in taken:
         try:
             found = connection.execute("select schema_major, schema_minor from meta").fetchone()
@@ -297,6 +336,15 @@ def _add_columns(connection: duckdb.DuckDBPyConnection) -> None:
     for table, column, kind in wanted:
         if (table, column) not in known:
             connection.execute(f'alter table {table} add column "{column}" {kind}')
+
+
+def identity(path: Path) -> tuple[int, int] | None:
+    """Return which file a name stands for at the moment; None: there is none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def _lock_of(path: Path) -> threading.Lock:

@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 FIRST_PAUSE_SECONDS = 0.005
 LONGEST_PAUSE_SECONDS = 0.2
-_READERS_PAUSE_SECONDS = 0.025
+READERS_PAUSE_SECONDS = 0.025
 """A reader looks more often: between writers who take turns the file is free for milliseconds only, and nobody spools a read."""
 
 _HOLDER = re.compile(r"Conflicting lock is held in (?P<program>.*?)(?: \(PID (?P<pid>\d+)\))")
@@ -74,7 +74,7 @@ def open_read_only(
 
     path = resolved(path)
     if not path.exists():
-        raise StoreError(f"there is no database at {path}; run an agent with it, or give another path with --db")
+        raise missing(path)
 
     def attempt() -> duckdb.DuckDBPyConnection:
         try:
@@ -82,7 +82,12 @@ def open_read_only(
         except duckdb.Error as error:
             raise translate(error, path) from error
 
-    return retry_while_busy(attempt, timeout_seconds=timeout_seconds, longest_pause_seconds=_READERS_PAUSE_SECONDS)
+    return retry_while_busy(attempt, timeout_seconds=timeout_seconds, longest_pause_seconds=READERS_PAUSE_SECONDS)
+
+
+def missing(path: Path) -> StoreError:
+    """Return what to raise where there is no database."""
+    return StoreError(f"there is no database at {path}; run an agent with it, or give another path with --db")
 
 
 def resolved(path: str | Path) -> Path:
@@ -95,6 +100,11 @@ def resolved(path: str | Path) -> Path:
     if "?" in str(real) or "\\" in str(real):
         raise StoreError(f"{real} cannot be a database: DuckDB reads `?` and `\\` in a name its own way; give another path")
     return real
+
+
+def quoted(path: str | Path) -> str:
+    """Return a path as it stands between quotes in a statement."""
+    return str(path).replace("'", "''")
 
 
 def connect(db: str | Path, *, timeout_seconds: float = 10.0) -> duckdb.DuckDBPyConnection:

@@ -74,3 +74,22 @@ def delivery_statement(name: str) -> str:
 def what_if_statement(name: str) -> str:
     """Return the text of `sql/what_if/NAME.sql`: what judging again under another policy needs to ask."""
     return _read("what_if", name)
+
+
+@cache
+def pruning_statement(name: str) -> str:
+    """Return the text of `sql/pruning/NAME.sql`: what removing old runs needs to ask and do."""
+    return _read("pruning", name)
+
+
+@cache
+def sharing_statement(name: str) -> str:
+    """Return the text of `sql/sharing/NAME.sql`: what making a copy to be shared needs to ask and do."""
+    return _read("sharing", name)
+
+
+@cache
+def sharing_query(folder: str, name: str) -> str | None:
+    """Return the text of `sql/sharing/FOLDER/NAME.sql`, or None where there is no such file."""
+    path = files(__package__) / "sql" / "sharing" / folder / f"{name}.sql"
+    return path.read_text(encoding="utf-8") if path.is_file() else None

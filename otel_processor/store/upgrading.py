@@ -81,6 +81,21 @@ def why_unlike(connection: duckdb.DuckDBPyConnection) -> str | None:
     return None
 
 
+def is_older(connection: duckdb.DuckDBPyConnection) -> bool:
+    """Return whether a database is one of ours that the next write brings up to date.
+
+    Args:
+        connection: to the database.
+    """
+    import duckdb
+
+    try:
+        found = connection.execute("select schema_major, schema_minor from meta").fetchone()
+    except duckdb.Error:
+        return False
+    return found is not None and found[0] == SCHEMA_MAJOR and found[1] < SCHEMA_MINOR
+
+
 def _is_behind(path: Path, timeout_seconds: float) -> bool:
     with open_read_only(path, timeout_seconds=timeout_seconds) as connection:
         # All columns, since an older table lacks some.

@@ -1,0 +1,96 @@
+"""How long runs are kept, and how large a database may become."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+
+from otel_processor.errors import ConfigError
+
+KEEP_DAYS = "OTEL_PROCESSOR_KEEP_DAYS"
+MAX_SIZE = "OTEL_PROCESSOR_MAX_SIZE"
+
+_DAY_SECONDS = 86_400.0
+_SECONDS = {"s": 1.0, "m": 60.0, "h": 3_600.0, "d": _DAY_SECONDS, "w": 7 * _DAY_SECONDS}
+_LONGEST_SECONDS = 36_500 * _DAY_SECONDS
+
+_BYTES = {
+    "": 1, "b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12,
+    "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12, "kib": 1 << 10, "mib": 1 << 20, "gib": 1 << 30, "tib": 1 << 40,
+}  # fmt: skip
+_MOST_BYTES = 1 << 60
+
+_AMOUNT = re.compile(r"([0-9]{1,15}(?:\.[0-9]{1,9})?)\s*([a-z]*)", re.IGNORECASE | re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Retention:
+    """What is removed from a database; nothing where neither is set."""
+
+    older_than_seconds: float | None = None
+    """Runs of which nothing was seen for longer than this go."""
+    max_bytes: int | None = None
+    """The oldest runs go until the rest takes no more than this."""
+
+    @property
+    def is_set(self) -> bool:
+        """Whether anything is removed at all."""
+        return self.older_than_seconds is not None or self.max_bytes is not None
+
+    @classmethod
+    def from_environment(cls) -> Retention:
+        """Read `OTEL_PROCESSOR_KEEP_DAYS` and `OTEL_PROCESSOR_MAX_SIZE`.
+
+        Raises:
+            ConfigError: a value cannot be used; the message names the variable.
+        """
+        days, size = (os.environ.get(name, "").strip() for name in (KEEP_DAYS, MAX_SIZE))
+        return cls(
+            older_than_seconds=_seconds_of_days(days) if days else None,
+            max_bytes=bytes_of(size, MAX_SIZE) if size else None,
+        )
+
+
+def seconds_of(text: str, name: str) -> float:
+    """Return the seconds that a duration like `30d`, `12h` or `2w` says.
+
+    Args:
+        text: what was given.
+        name: what it was given for, for the message.
+
+    Raises:
+        ConfigError: it is no duration, or none longer than 0.
+    """
+    number, unit = _amount(text)
+    if number is not None and unit in _SECONDS and 0 < number * _SECONDS[unit] <= _LONGEST_SECONDS:
+        return number * _SECONDS[unit]
+    raise ConfigError(f"{name} is {text!r}; it takes a duration like 30d, 12h or 2w")
+
+
+def bytes_of(text: str, name: str) -> int:
+    """Return the bytes that a size like `5GB`, `500MB` or `2GiB` says.
+
+    Args:
+        text: what was given.
+        name: what it was given for, for the message.
+
+    Raises:
+        ConfigError: it is no size, or none larger than 0.
+    """
+    number, unit = _amount(text)
+    if number is not None and unit in _BYTES and 1 <= number * _BYTES[unit] <= _MOST_BYTES:
+        return int(number * _BYTES[unit])
+    raise ConfigError(f"{name} is {text!r}; it takes a size like 5GB, 500MB or 2GiB")
+
+
+def _seconds_of_days(text: str) -> float:
+    number, unit = _amount(text)
+    if number is not None and unit in ("", "d") and 0 < number * _DAY_SECONDS <= _LONGEST_SECONDS:
+        return number * _DAY_SECONDS
+    raise ConfigError(f"{KEEP_DAYS} is {text!r}; it takes a number of days, like 30")
+
+
+def _amount(text: str) -> tuple[float | None, str]:
+    found = _AMOUNT.fullmatch(text.strip())
+    return (float(found[1]), found[2].lower()) if found is not None else (None, "")
