@@ -71,6 +71,7 @@ def instrument(
     tracer_provider: TracerProvider | None = None,
     alerts: AlertSettings | None = None,
     on_alert: Callable[[Alert], object] | None = None,
+    content: bool | None = None,
 ) -> Instrumentation:
     """Watch the agents of this process: tag their spans, store them, and send them on.
 
@@ -87,6 +88,8 @@ def instrument(
         alerts: who is told of alerts, and how often; what `$OTEL_PROCESSOR_ALERT_…` says when left out. Messages go out from
             where the rows are: without `db` from none here.
         on_alert: called with each alert of this process, on the thread that caused it; must not block.
+        content: False stores hashes and lengths of what people, models and tools said in `db`, and no texts; what
+            `$OTEL_PROCESSOR_CONTENT` says when left out. What goes to `otlp_endpoint` is as the agent wrote it.
 
     Raises:
         ConfigError: neither `db` nor `otlp_endpoint` is given, a setting cannot be used, or what it takes is not installed.
@@ -110,7 +113,7 @@ def instrument(
         if otlp_endpoint is not None:
             batches.append(BatchSpanProcessor(_otlp_exporter(otlp_endpoint), schedule_delay_millis=BATCH_DELAY_MILLIS))
         if db is not None:
-            store = DuckDBSpanExporter(db, policy=policy, alerts=alerts)
+            store = DuckDBSpanExporter(db, policy=policy, alerts=alerts, content=content)
             batches.append(CountedBatches(store))
         receivers = [receiver for receiver in (store.tell if store else None, on_alert) if receiver is not None]
         processor = LoopSpanProcessor(

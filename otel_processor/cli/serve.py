@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from otel_processor.cli.address import AddressType
-from otel_processor.cli.options import db_option
+from otel_processor.cli.options import content_option, db_option
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -54,6 +54,7 @@ def _tls_option(name: str, variable: str, text: str) -> Callable[[Callable[..., 
     "--dashboard", "page_at", type=AddressType("127.0.0.1:8501"), default="off", show_default=True,
     help="HOST:PORT that the dashboard is served on, or `off`; it has no login, so keep it local.",
 )  # fmt: skip
+@content_option
 def serve(
     db: Path,
     *,
@@ -64,6 +65,7 @@ def serve(
     tls_cert: Path | None,
     tls_key: Path | None,
     tls_client_ca: Path | None,
+    content: bool | None,
 ) -> None:
     """Take OTLP traces from agents in any language.
 
@@ -90,6 +92,7 @@ def serve(
         raise ConfigError(f"{_MISSING} ({error})") from None
     from otel_processor.alerts.settings import AlertSettings
     from otel_processor.policy_file import policy_of
+    from otel_processor.privacy.settings import privacy_of
     from otel_processor.settings import load_settings
 
     alerts = AlertSettings.from_environment()
@@ -104,6 +107,7 @@ def serve(
         tls=tls_files(tls_cert, tls_key, tls_client_ca),
         patience_seconds=load_settings().busy_timeout_seconds,
         alerts=alerts,
+        privacy=privacy_of(content=content),
     )
     service = Service(settings)
     tune()
@@ -147,7 +151,8 @@ def _tell(settings: ServiceSettings, addresses: dict[str, Address], page: PageBe
         click.echo(f"OTLP over {door}{' with TLS' if has_tls else ''}: {scheme}{address}")
     if page is not None:
         click.echo(f"dashboard: {page.address}")
-    click.echo(f"stored in {settings.db}; Ctrl-C ends")
+    what = "" if settings.privacy.keeps_content else ", hashes and lengths of content only"
+    click.echo(f"stored in {settings.db}{what}; Ctrl-C ends")
 
 
 def _warn(settings: ServiceSettings, addresses: dict[str, Address], page_at: tuple[str, int] | None) -> None:

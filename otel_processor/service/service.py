@@ -11,6 +11,7 @@ from otel_processor.alerts.settings import AlertSettings
 from otel_processor.alerts.sinks import open_sinks
 from otel_processor.delivery.dispatcher import Dispatcher
 from otel_processor.errors import StoreBusyError, StoreError
+from otel_processor.privacy.settings import Privacy
 from otel_processor.recording.recorder import Recorder
 from otel_processor.service.call_bodies import CallBodies
 from otel_processor.service.counts import Counts
@@ -51,6 +52,8 @@ class ServiceSettings:
     patience_seconds: float = 3.0
     """How long spans wait for whoever holds the file before they go to the spool."""
     alerts: AlertSettings = field(default_factory=AlertSettings)
+    privacy: Privacy = field(default_factory=Privacy)
+    """What of spans is stored."""
     limits: Limits = field(default_factory=Limits)
 
 
@@ -75,6 +78,7 @@ class Service:
             on_due=self._poke,
             on_alerts=self._count_alerts,
             sent_again=True,
+            privacy=settings.privacy,
         )
         self._dispatcher = Dispatcher(self._recorder, sinks, settings.alerts) if sinks else None
         self.counts = Counts()
