@@ -128,6 +128,8 @@ class Withheld(NamedTuple):
 
     error_class: ErrorClass | None
     effect: Effect | None
+    is_mute: bool = False
+    """It failed and had no words for it."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,8 +14,7 @@ from otel_processor.dialects import names, read_span
 from otel_processor.model import NOTHING, Alert, Reading, ResultEvidence, Role, SpanRecord
 from otel_processor.policy import Policy
 from otel_processor.privacy.settings import Privacy
-from otel_processor.recording.bounds import VALUE_LIMIT as VALUE_LIMIT
-from otel_processor.recording.bounds import json_text
+from otel_processor.recording.bounds import VALUE_LIMIT, json_text
 from otel_processor.recording.guarding import may_hold_secrets, withhold, without_secrets
 from otel_processor.recording.reading_rows import REQUESTED, reading_of, with_signatures
 from otel_processor.recording.span_rows import append_row, remove_last, span_of_row, spans_of_columns

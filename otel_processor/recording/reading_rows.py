@@ -8,6 +8,7 @@ from typing import Any
 
 from otel_processor.detection.effects import effect_of
 from otel_processor.detection.evidence import make_call
+from otel_processor.detection.failing import what_failed
 from otel_processor.detection.signature import sign
 from otel_processor.model import (
     Call,
@@ -59,7 +60,8 @@ def without_content(reading: Reading, call: Call | None, policy: Policy, clean: 
         found["requested"] = tuple(_request(each, policy, clean) for each in reading.requested)
     if call is not None:
         effect = effect_of(reading.tool or "", None, reading.arguments) if reading.tool in policy.effects else call.effect
-        found["withheld"] = Withheld(call.error_class, effect)
+        said = what_failed(call)
+        found["withheld"] = Withheld(call.error_class, effect, is_mute=said is not None and not said.words)
     return Reading.of(found)
 
 

@@ -96,13 +96,15 @@ def evidence_of(values: Mapping[str, Any]) -> ResultEvidence:
 
 def withheld_values(withheld: Withheld) -> dict[str, Any]:
     """Return what was made of content that is not kept, as a JSON object."""
-    return {"error_class": withheld.error_class, "effect": withheld.effect}
+    return {"error_class": withheld.error_class, "effect": withheld.effect, "is_mute": withheld.is_mute}
 
 
 def withheld_of(values: Mapping[str, Any]) -> Withheld:
     """Return what a JSON object says of content that is not kept."""
     error_class, effect = values.get("error_class"), values.get("effect")
-    return Withheld(ErrorClass(error_class) if error_class else None, Effect(effect) if effect else None)
+    return Withheld(
+        ErrorClass(error_class) if error_class else None, Effect(effect) if effect else None, values.get("is_mute") is True
+    )
 
 
 def filled(item: ReadSpan, told: Told) -> ReadSpan:
@@ -122,10 +124,13 @@ def filled(item: ReadSpan, told: Told) -> ReadSpan:
         more["is_error"] = True
     if (told.is_error or reading.is_error) and reading.error_message is None and told.error_message is not None:
         more["error_message"] = told.error_message
+        if reading.result is None and "result" not in more and told.evidence is not None:
+            # What a failed call brought back is its error.
+            kept = _kept_with(kept, kept.signature if kept is not None else None, told.evidence)
     if more and told.withheld is not None:
         effect = reading.withheld.effect if reading.withheld is not None else told.withheld.effect
         error_class = told.withheld.error_class or (reading.withheld.error_class if reading.withheld is not None else None)
-        more["withheld"] = Withheld(error_class, effect)
+        more["withheld"] = Withheld(error_class, effect, told.withheld.is_mute)
     return replace(item, reading=replace(reading, **more), kept=kept, result_was_cut=was_cut) if more else item
 
 
