@@ -53,6 +53,8 @@ class Kind(NamedTuple):
 
 TOKENS: Final = (
     Kind("anthropic_key", r"sk-ant-[A-Za-z0-9_-]{20,}"),
+    Kind("langfuse_key", r"[sp]k-lf-[a-f0-9]{8}-[a-f0-9]{4}-[a-f0-9]{4}-[a-f0-9]{4}-[a-f0-9]{12}"),
+    # What others begin with as well comes after them.
     Kind("openai_key", r"sk-[A-Za-z0-9_-]{20,}", is_random),
     Kind("stripe_key", r"(?:[sr]k_(?:live|test)_[A-Za-z0-9]{16,}|whsec_[A-Za-z0-9+/=]{24,})"),
     Kind("aws_access_key", r"(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}\b"),
@@ -68,7 +70,6 @@ TOKENS: Final = (
     Kind("replicate_token", r"r8_[A-Za-z0-9]{37,}"),
     Kind("tavily_key", r"tvly-[A-Za-z0-9_-]{20,}", is_random),
     Kind("langsmith_key", r"lsv2_(?:pt|sk)_[a-f0-9]{32}_[a-f0-9]{10}"),
-    Kind("langfuse_key", r"[sp]k-lf-[a-f0-9]{8}-[a-f0-9]{4}-[a-f0-9]{4}-[a-f0-9]{4}-[a-f0-9]{12}"),
     Kind("pinecone_key", r"pcsk_[A-Za-z0-9_]{40,}"),
     Kind("npm_token", r"npm_[A-Za-z0-9]{36,}"),
     Kind("pypi_token", r"pypi-AgE[A-Za-z0-9_-]{50,}"),

@@ -6,7 +6,6 @@ a fixed list, and only where they look like it. All else becomes a stand-in of i
 
 from __future__ import annotations
 
-import base64
 import hashlib
 import re
 from collections.abc import Mapping
@@ -14,6 +13,7 @@ from typing import Any, Final
 
 from otel_processor.dialects import names
 
+_LETTERS: Final = str.maketrans("0123456789abcdef", "ghijklmnopqrstuv")
 _LONGEST_NAME: Final = 128
 _MOST_WORDS: Final = 6
 _LONGEST_LIST: Final = 16
@@ -86,13 +86,17 @@ _NAMES: Final = frozenset(
 """Attributes, each with a name, an id or a word of a list."""
 
 
+_WORDS: Final = frozenset({names.ERROR_TYPE, names.EXCEPTION_TYPE, names.FINISH_REASONS, names.FINISH_REASON, names.OPERATION})
+"""Of these, what holds one word: writers put whole messages there as well."""
+
+
 def withheld(text: str) -> str:
     """Return what stands for a text that is not kept: enough of its hash that the same one is known again, and its characters.
 
     The hash is written so that nothing takes it for a number, an id or a word of any language.
     """
-    digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:10]
-    return f"[withheld:h1{base64.b32encode(digest).decode().lower()}:{len(text)}]"
+    digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16].translate(_LETTERS)
+    return f"[withheld:h1{digest}:{len(text)}]"
 
 
 def is_stand_in(text: str) -> bool:
@@ -132,10 +136,11 @@ def value_of(name: str, value: Any, as_text: Any) -> Any:
     if isinstance(value, bool | int | float) or value is None:
         return value
     if name in _NAMES:
+        kept = as_id if name in _WORDS or name.lower().endswith("id") else as_name
         if isinstance(value, str):
-            return as_name(value)
+            return kept(value)
         if isinstance(value, list | tuple) and len(value) <= _LONGEST_LIST and all(isinstance(inner, str) for inner in value):
-            return [as_name(inner) for inner in value]
+            return [kept(inner) for inner in value]
     return withheld(value if isinstance(value, str) else as_text(value))
 
 

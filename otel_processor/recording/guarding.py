@@ -87,12 +87,8 @@ def withhold(read: ReadSpan, reading: Reading, policy: Policy, redactor: Redacto
     extra[READING] = reading_values(without_content(reading, call, policy, clean))
     if stop is not None:
         extra[STOP] = stop
-    span = replace(span, extra=extra)
-    # Names that were kept are looked at like everything else.
-    found = altering.redacted(span, redactor)
-    span = with_these_told(
-        found[0] if found is not None else span, [told_without_content(t, policy, clean) for t in _told_by(source)]
-    )
+    told = [told_without_content(each, policy, clean) for each in _told_by(source)]
+    span = with_these_told(replace(span, extra=extra), told)
     kept = read.kept
     if kept is not None and kept.evidence is not None:
         kept = replace(kept, evidence=whole(kept.evidence))

@@ -14,8 +14,9 @@ from otel_processor.dialects import names, read_span
 from otel_processor.model import NOTHING, Alert, Reading, ResultEvidence, Role, SpanRecord
 from otel_processor.policy import Policy
 from otel_processor.privacy.settings import Privacy
+from otel_processor.recording.altering import redacted
 from otel_processor.recording.bounds import VALUE_LIMIT, json_text
-from otel_processor.recording.guarding import may_hold_secrets, withhold, without_secrets
+from otel_processor.recording.guarding import OFF, may_hold_secrets, withhold, without_secrets
 from otel_processor.recording.reading_rows import REQUESTED, reading_of, with_signatures
 from otel_processor.recording.span_rows import append_row, remove_last, span_of_row, spans_of_columns
 from otel_processor.runs.limits import without_cut_values
@@ -135,7 +136,14 @@ def _append_altered(
     else:
         altered = withhold(read, reading, policy, privacy.redactor)
     try:
-        batch.cut += append_row(batch.columns, altered.span, received_ns, altered.notes)
+        cut = append_row(batch.columns, altered.span, received_ns, altered.notes)
+        if altered.content == OFF and may_hold_secrets(batch.columns, privacy.redactor):
+            # Names are kept, and looked at like everything else.
+            names = redacted(altered.span, privacy.redactor)
+            if names is not None:
+                remove_last(batch.columns)
+                cut = append_row(batch.columns, names[0], received_ns, names[1])
+        batch.cut += cut
         batch.columns["content"][-1] = altered.content
         stored = span_of_row({name: values[-1] for name, values in batch.columns.items()})
         try:
