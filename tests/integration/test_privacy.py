@@ -12,7 +12,7 @@ from opentelemetry.sdk.trace import TracerProvider
 
 from otel_processor import instrument
 from otel_processor.errors import ConfigError
-from otel_processor.model import SpanEvent, SpanRecord
+from otel_processor.model import Action, Alert, Pattern, SpanEvent, SpanRecord, StopReason, Verdict
 from otel_processor.policy import Policy
 from otel_processor.privacy.settings import CONTENT, REDACT, Privacy
 from otel_processor.recording.recorder import Recorder
@@ -315,3 +315,36 @@ def test_a_long_value_is_looked_at_as_far_as_it_is_stored(db: Path) -> None:
     told = json.loads(cut)["attributes.gen_ai.tool.call.result"]
     assert told["length"] == len(text)
     assert told["redacted"] == {"aws_access_key": 1}
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_whoever_tells_an_alert_stores_no_more_of_it_than_of_spans(db: Path, mode: str) -> None:
+    verdict = Verdict(
+        pattern=Pattern.SEMANTIC_LOOP,
+        action=Action.STOP,
+        stop_reason=StopReason.SEMANTIC,
+        severity="critical",
+        message=f"said with {KEY}",
+        evidence={
+            "said": f"{SAID[0]} {KEY}",
+            "asked": [SAID[1]],
+            "deep": {SAID[0]: 1},
+            "times": 3,
+            "span_ids": ["a1"],
+            "tool": "ask",
+        },
+    )
+    whose = {"run_id": "r", "trace_id": "t", "span_id": "a1", "task": f"task {KEY}", "agent": "x", "tool": "ask"}
+    alert = Alert(alert_id="1", at_ns=10**18, verdict=verdict, **whose)
+    recorder = Recorder(db, privacy=MODES[mode])
+    with processes.held(db):
+        assert recorder.tell([alert], timeout_seconds=0.01)
+        assert KEY.encode() not in bytes_of(db)
+    assert recorder.fold_spool(timeout_seconds=10)
+    recorder.close()
+    ((stored, evidence),) = rows(db, "select alerts::VARCHAR, evidence from alerts")
+    assert KEY not in stored
+    assert (SAID[0] in stored) is (mode == "redacted")
+    assert (SAID[1] in stored) is (mode == "redacted")
+    told = json.loads(evidence)
+    assert (told["times"], told["span_ids"], told["tool"]) == (3, ["a1"], "ask")
