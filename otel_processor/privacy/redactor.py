@@ -106,7 +106,7 @@ class Redactor:
             text: any; JSON keeps its form as far as it can be parsed.
             found: counts the kinds that were found.
         """
-        if not text or not self.suspects(text):
+        if not text or not self._may_change(text):
             return text
         if text[0] in '{["' or text[:1].isspace():
             parsed = _parsed(text)
@@ -115,6 +115,12 @@ class Redactor:
                 cleaned = self.value(parsed, found)
                 return text if found.total() == before else json.dumps(cleaned, ensure_ascii=False, separators=(",", ":"))
         return self._plain(text, found)
+
+    def _may_change(self, text: str) -> bool:
+        if self._scan is not None and self._scan.search(text.encode("utf-8", "surrogatepass")) is not None:
+            return True
+        # A pattern of somebody's own may begin or end with the text, so that JSON has to be taken apart for it.
+        return bool(self._own) and (text[0] in '{["' or any(pattern.search(text) for _, pattern in self._own))
 
     def value(self, value: Any, found: Counter[str], name: str = "", depth: int = _DEPTH) -> Any:
         """Return a JSON value without its secrets.

@@ -32,7 +32,9 @@ from otel_processor.store.columns import Columns
 OFF, REDACTED = "off", "redacted"
 """What `content` says of a row: nothing that was said is kept; secrets were taken out."""
 
-_LOOKED_AT = ("attributes", "events", "resource", "links", "extra", "name", "status_message", "service", "scope")
+_OWN = ("attributes", "events", "links", "name", "status_message", "trace_state")
+_SHARED = ("resource", "extra", "service", "scope", "scope_version")
+"""What a span has in common with others of its batch, most of the time."""
 
 
 class Altered(NamedTuple):
@@ -47,8 +49,11 @@ class Altered(NamedTuple):
 
 def may_hold_secrets(columns: Columns, redactor: Redactor) -> bool:
     """Return whether the row that was appended last may hold a secret."""
-    told = [columns[name][-1] or "" for name in _LOOKED_AT]
-    return redactor.suspects("\n".join([*told, columns["scope_version"][-1] or "", columns["trace_state"][-1] or ""]))
+    told = [columns[name][-1] or "" for name in _OWN]
+    if len(columns["name"]) < 2 or any(columns[name][-1] != columns[name][-2] for name in _SHARED):
+        # Like those of the row before they hold none: that was looked at.
+        told += [columns[name][-1] or "" for name in _SHARED]
+    return redactor.suspects("\n".join(told))
 
 
 def without_secrets(read: ReadSpan, reading: Reading, policy: Policy, redactor: Redactor) -> Altered | None:

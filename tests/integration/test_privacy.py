@@ -119,7 +119,7 @@ def looping() -> list[SpanRecord]:
             sibling_span(f"i{number}", (f"h{number}", "look", f"is {KEY}"), trace="d", parent="root-d", at=at + 2),
             invoker_span(f"n{number}", (f"k{number}", "make", f"made {KEY}"), trace="e", parent="root-e", at=at),
         ]
-    failed = {"status": "ERROR", "status_message": f"UsageLimitExceeded: request_limit with {KEY}"}
+    failed: dict[str, Any] = {"status": "ERROR", "status_message": f"UsageLimitExceeded: request_limit with {KEY}"}
     spans += [agent_span(f"root-{trace}", trace=trace, seconds=100, **(failed if trace == "a" else {})) for trace in "abcde"]
     return spans
 
@@ -259,7 +259,7 @@ def test_what_waits_in_the_spool_holds_no_more_than_the_database(tmp_path: Path,
 
 @pytest.mark.parametrize("content", [True, False])
 def test_an_agent_tells_alerts_without_secrets_or_content(db: Path, content: bool) -> None:
-    told = []
+    told: list[Alert] = []
     watched = instrument(db, tracer_provider=TracerProvider(), content=content, on_alert=told.append)
     tracer = watched.tracer_provider.get_tracer("tests")
     with agent(tracer, "looper"):
@@ -334,7 +334,7 @@ def test_whoever_tells_an_alert_stores_no_more_of_it_than_of_spans(db: Path, mod
             "tool": "ask",
         },
     )
-    whose = {"run_id": "r", "trace_id": "t", "span_id": "a1", "task": f"task {KEY}", "agent": "x", "tool": "ask"}
+    whose: dict[str, Any] = {"run_id": "r", "trace_id": "t", "span_id": "a1", "task": f"task {KEY}", "agent": "x", "tool": "ask"}
     alert = Alert(alert_id="1", at_ns=10**18, verdict=verdict, **whose)
     recorder = Recorder(db, privacy=MODES[mode])
     with processes.held(db):
