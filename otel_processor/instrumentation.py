@@ -98,6 +98,10 @@ def instrument(
         raise ConfigError(f"alerts is a {type(alerts).__name__}; give an otel_processor.AlertSettings(...)")
     if alerts is not None and alerts.has_sinks and db is None:
         raise ConfigError("alerts= needs db=: what was sent is noted there; without one, set them where the spans are stored")
+    if content is False and db is None:
+        raise ConfigError(
+            "content=False needs db=: what goes to otlp_endpoint is as the agent wrote it; set it where spans are stored"
+        )
     if policy is not None and not isinstance(policy, Policy):
         raise ConfigError(f"policy is a {type(policy).__name__}; give an otel_processor.Policy(...)")
     mode = mode_of(mode)

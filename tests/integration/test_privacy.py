@@ -297,6 +297,8 @@ def test_settings_hold_for_an_agent_and_are_refused_before_anything_is_stored(db
     monkeypatch.setenv(REDACT, "nonsense")
     with pytest.raises(ConfigError, match="no kind of secret"):
         instrument(db, tracer_provider=TracerProvider())
+    with pytest.raises(ConfigError, match="content=False needs db="):
+        instrument(None, "http://127.0.0.1:4318", content=False)
     monkeypatch.setenv(REDACT, "on")
     monkeypatch.setenv(CONTENT, "off")
     watched = instrument(db, tracer_provider=TracerProvider())
