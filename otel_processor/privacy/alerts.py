@@ -46,5 +46,5 @@ def _structure(value: Any, is_name: bool) -> Any:
     if isinstance(value, list | tuple):
         return [_structure(inner, is_name) for inner in value]
     if isinstance(value, Mapping):
-        return {as_name(str(name)): _structure(inner, is_name=False) for name, inner in value.items()}
+        return {as_id(str(name)): _structure(inner, is_name=False) for name, inner in value.items()}
     return value
