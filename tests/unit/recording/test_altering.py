@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from dataclasses import replace
 from typing import Any
 
@@ -119,3 +120,16 @@ def test_own_patterns_reach_rows() -> None:
     stored, _ = all_that_is_stored([tool_span("1", "search:C-1234=C-9999")], own)
     assert "C-1234" not in stored
     assert "[redacted:customer:" in stored
+
+
+def test_no_hash_of_a_single_word_gives_a_secret_or_content_away() -> None:
+    """They are short: whoever has one finds the word by trying."""
+    text, (secret,) = EXAMPLES["password"]
+    span = tool_span("1", f"search:cats=the answer is {text}")
+    hashes = {zlib.crc32(word) for word in (secret.encode(), b"answer")}
+    for name, privacy, expected in (("redacted", MODES["redacted"], {zlib.crc32(b"answer")}), ("off", MODES["off"], set())):
+        (read,) = prepare([span], Policy(), None, privacy).reads
+        assert read.kept is not None
+        assert read.kept.evidence is not None
+        assert {word >> 8 for word in read.kept.evidence.sketch} & hashes == expected, name
+        assert read.kept.evidence.length == len(f"the answer is {text}")
