@@ -71,6 +71,7 @@ def instrument(
     tracer_provider: TracerProvider | None = None,
     alerts: AlertSettings | None = None,
     on_alert: Callable[[Alert], object] | None = None,
+    content: bool | None = None,
 ) -> Instrumentation:
     """Watch the agents of this process: tag their spans, store them, and send them on.
 
@@ -87,19 +88,14 @@ def instrument(
         alerts: who is told of alerts, and how often; what `$OTEL_PROCESSOR_ALERT_…` says when left out. Messages go out from
             where the rows are: without `db` from none here.
         on_alert: called with each alert of this process, on the thread that caused it; must not block.
+        content: False stores hashes and lengths of what people, models and tools said in `db`, and no texts; what
+            `$OTEL_PROCESSOR_CONTENT` says when left out. What goes to `otlp_endpoint` is as the agent wrote it.
 
     Raises:
         ConfigError: neither `db` nor `otlp_endpoint` is given, a setting cannot be used, or what it takes is not installed.
     """
-    if alerts is not None and not isinstance(alerts, AlertSettings):
-        raise ConfigError(f"alerts is a {type(alerts).__name__}; give an otel_processor.AlertSettings(...)")
-    if alerts is not None and alerts.has_sinks and db is None:
-        raise ConfigError("alerts= needs db=: what was sent is noted there; without one, set them where the spans are stored")
-    if policy is not None and not isinstance(policy, Policy):
-        raise ConfigError(f"policy is a {type(policy).__name__}; give an otel_processor.Policy(...)")
+    _check(db, otlp_endpoint, policy, alerts, content)
     mode = mode_of(mode)
-    if db is None and otlp_endpoint is None:
-        raise ConfigError("instrument() has nowhere to put spans: give db=, otlp_endpoint=, or both")
     with _lock:
         provider = tracer_provider or _current_provider()
         key = (id(provider), str(Path(db).absolute()) if db is not None else "", otlp_endpoint or "")
@@ -110,7 +106,7 @@ def instrument(
         if otlp_endpoint is not None:
             batches.append(BatchSpanProcessor(_otlp_exporter(otlp_endpoint), schedule_delay_millis=BATCH_DELAY_MILLIS))
         if db is not None:
-            store = DuckDBSpanExporter(db, policy=policy, alerts=alerts)
+            store = DuckDBSpanExporter(db, policy=policy, alerts=alerts, content=content)
             batches.append(CountedBatches(store))
         receivers = [receiver for receiver in (store.tell if store else None, on_alert) if receiver is not None]
         processor = LoopSpanProcessor(
@@ -128,6 +124,24 @@ def instrument(
             register(receiver)
         _known[key] = Instrumentation(provider, processor, store, tuple(batches), tuple(receivers))
         return _known[key]
+
+
+def _check(
+    db: str | Path | None, otlp_endpoint: str | None, policy: Policy | None, alerts: AlertSettings | None, content: bool | None
+) -> None:
+    """Refuse arguments that cannot be used, or not together."""
+    if alerts is not None and not isinstance(alerts, AlertSettings):
+        raise ConfigError(f"alerts is a {type(alerts).__name__}; give an otel_processor.AlertSettings(...)")
+    if alerts is not None and alerts.has_sinks and db is None:
+        raise ConfigError("alerts= needs db=: what was sent is noted there; without one, set them where the spans are stored")
+    if content is False and db is None:
+        raise ConfigError(
+            "content=False needs db=: what goes to otlp_endpoint is as the agent wrote it; set it where spans are stored"
+        )
+    if policy is not None and not isinstance(policy, Policy):
+        raise ConfigError(f"policy is a {type(policy).__name__}; give an otel_processor.Policy(...)")
+    if db is None and otlp_endpoint is None:
+        raise ConfigError("instrument() has nowhere to put spans: give db=, otlp_endpoint=, or both")
 
 
 def _hears_nothing(_: Alert) -> None:

@@ -119,6 +119,17 @@ class RequestedCall:
     call_id: str | None
     tool: str
     arguments: Any
+    signature: str | None = None
+    """Of the arguments as they were, where they are not kept so."""
+
+
+class Withheld(NamedTuple):
+    """What was made of a tool call's content before that was left out."""
+
+    error_class: ErrorClass | None
+    effect: Effect | None
+    is_mute: bool = False
+    """It failed and had no words for it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -173,6 +184,8 @@ class Reading:
     """Declared by the user: `loop.progress.declared`."""
     stop_declared: StopReason | None = None
     """Declared by the user or the guard: `loop.stop_reason.declared`."""
+    withheld: Withheld | None = None
+    """Only where content was not kept: stand-ins are all that is left of it."""
 
     @classmethod
     def of(cls, found: dict[str, Any]) -> Self:
@@ -197,6 +210,10 @@ class Told:
     error_message: str | None = None
     made_here: bool = False
     """The span that tells it made the call itself, one of several; no other span stands for it."""
+    signature: str | None = None
+    """Of the arguments as they were, where they are not kept so; likewise the next two of the result."""
+    evidence: ResultEvidence | None = None
+    withheld: Withheld | None = None
 
 
 NOTHING = Reading()

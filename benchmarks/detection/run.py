@@ -1,6 +1,6 @@
 """How well loops are told from hard work: labelled runs go in as OTLP, verdicts come out, beside three plain detectors.
 
-    python benchmarks/detection/run.py [FOLDER-OR-FILE...] [--wrong] [--policy FILE]
+    python benchmarks/detection/run.py [FOLDER-OR-FILE...] [--wrong] [--policy FILE] [--no-content]
 
 Each run is read as the import reads it, judged by the same ledger, and flagged when an alert says `loop_detected:…`.
 """
@@ -19,17 +19,20 @@ from scores import Fired, Scores, f1, precision, recall
 from otel_processor.ingest.otlp_json import Tally, spans_of_request
 from otel_processor.policy import Policy
 from otel_processor.policy_file import load_policy
+from otel_processor.privacy.settings import Privacy
 from otel_processor.recording.preparing import prepare
 from otel_processor.runs.ledger import Ledger
 
 
-def judge(runs: Sequence[LabelledRun], policy: Policy) -> tuple[dict[str, int | None], dict[str, list[str]], float]:
+def judge(
+    runs: Sequence[LabelledRun], policy: Policy, privacy: Privacy
+) -> tuple[dict[str, int | None], dict[str, list[str]], float]:
     """Return where each run was flagged first, by which patterns, and the median microseconds a call took to judge."""
     fired: dict[str, int | None] = {}
     reasons: dict[str, list[str]] = {}
     costs = []
     for run in runs:
-        reads = prepare(spans_of_request(as_request(run), Tally()), policy).reads
+        reads = prepare(spans_of_request(as_request(run), Tally()), policy, privacy=privacy).reads
         ledger = Ledger(policy)
         began = time.perf_counter()
         delta = ledger.apply(reads)
@@ -45,9 +48,12 @@ def main() -> None:
     parser.add_argument("places", nargs="*", default=[MADE_UP], help="files of labelled runs, or folders; ours when left out")
     parser.add_argument("--wrong", action="store_true", help="name the runs that were judged wrongly")
     parser.add_argument("--policy", help="a policy file instead of the defaults")
+    parser.add_argument("--no-content", action="store_true", help="judge what is left where no content is kept")
     options = parser.parse_args()
     runs = list(load(options.places))
-    fired, reasons, cost = judge(runs, load_policy(options.policy) if options.policy else Policy())
+    fired, reasons, cost = judge(
+        runs, load_policy(options.policy) if options.policy else Policy(), Privacy(not options.no_content)
+    )
     detectors: dict[str, Fired] = {"otel_processor": fired}
     detectors |= {name: {run.id: baseline(run) for run in runs} for name, baseline in BASELINES.items()}
     scores = {name: Scores(runs, found) for name, found in detectors.items()}

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from otel_processor.cli.options import db_option
+from otel_processor.cli.options import content_option, db_option
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -22,8 +22,9 @@ STANDARD_INPUT = Path("-")
 @click.command("import")
 @db_option
 @click.argument("files", nargs=-1, type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path))
+@content_option
 @click.pass_context
-def import_files(context: click.Context, db: Path, files: tuple[Path, ...]) -> None:
+def import_files(context: click.Context, db: Path, files: tuple[Path, ...], content: bool | None) -> None:
     """Read OTLP/JSON files into the database.
 
     Each of FILES holds one request, or one a line, plain or .gz; `-` reads standard input.
@@ -36,7 +37,7 @@ def import_files(context: click.Context, db: Path, files: tuple[Path, ...]) -> N
     """
     from otel_processor.cli.importing import Importer, is_clean, summed_up, totals
 
-    with _readable(files) as readable, Importer(db) as importer:
+    with _readable(files) as readable, Importer(db, content=content) as importer:
         for name, path in readable:
             importer.take(name, path)
         importer.finish()

@@ -42,12 +42,14 @@ class Importer:
         StoreError: the database cannot be written. A recorder would rather spool, which is not what somebody waits for here.
     """
 
-    def __init__(self, db: Path) -> None:
+    def __init__(self, db: Path, *, content: bool | None = None) -> None:
         from otel_processor.ingest.origin import Tally
         from otel_processor.policy_file import policy_of
+        from otel_processor.privacy.settings import privacy_of
         from otel_processor.recording.recorder import Recorder
         from otel_processor.store.database import Database
 
+        policy, privacy = policy_of(None), privacy_of(content=content)
         database = Database(db)
         with database.write(timeout_seconds=OPEN_SECONDS):
             pass
@@ -56,7 +58,7 @@ class Importer:
         self.counted = Counted()
         self.tally = Tally()
         self.failures: list[str] = []
-        self._recorder = Recorder(db, policy_of(None))
+        self._recorder = Recorder(db, policy, privacy=privacy)
         # What others left in the spool goes in first, and is not counted as ours.
         self._recorder.fold_spool(timeout_seconds=WRITE_SECONDS)
         self._before = self._recorder.counters

@@ -17,6 +17,12 @@ db_option = click.option(
     help="The database file.",
 )
 
+content_option = click.option(
+    "--content/--no-content",
+    default=None,
+    help="Store what people, models and tools said, or its hashes and lengths only; as OTEL_PROCESSOR_CONTENT says, else stored.",
+)
+
 host_option = click.option(
     "--host",
     default="127.0.0.1",

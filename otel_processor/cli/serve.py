@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from otel_processor.cli.address import AddressType
-from otel_processor.cli.options import db_option
+from otel_processor.cli.options import content_option, db_option
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -59,6 +59,7 @@ def _tls_option(name: str, variable: str, text: str) -> Callable[[Callable[..., 
     type=click.Choice(["observe", "nudge", "enforce"]),
     help="How far the guard goes with agents that ask it over HTTP; OTEL_PROCESSOR_MODE, or observe, when left out.",
 )
+@content_option
 def serve(
     db: Path,
     *,
@@ -70,6 +71,7 @@ def serve(
     tls_key: Path | None,
     tls_client_ca: Path | None,
     mode: str | None,
+    content: bool | None,
 ) -> None:
     """Take OTLP traces from agents in any language.
 
@@ -96,6 +98,7 @@ def serve(
         raise ConfigError(f"{_MISSING} ({error})") from None
     from otel_processor.alerts.settings import AlertSettings
     from otel_processor.policy_file import policy_of
+    from otel_processor.privacy.settings import privacy_of
     from otel_processor.retention import Retention
     from otel_processor.settings import load_settings, mode_of
 
@@ -113,6 +116,7 @@ def serve(
         patience_seconds=load_settings().busy_timeout_seconds,
         alerts=alerts,
         retention=Retention.from_environment(),
+        privacy=privacy_of(content=content),
     )
     service = Service(settings)
     tune()
@@ -156,7 +160,8 @@ def _tell(settings: ServiceSettings, addresses: dict[str, Address], page: PageBe
         click.echo(f"OTLP over {door}{' with TLS' if has_tls else ''}: {scheme}{address}")
     if page is not None:
         click.echo(f"dashboard: {page.address}")
-    click.echo(f"stored in {settings.db}; Ctrl-C ends")
+    what = "" if settings.privacy.keeps_content else ", hashes and lengths of content only"
+    click.echo(f"stored in {settings.db}{what}; Ctrl-C ends")
 
 
 def _warn(settings: ServiceSettings, addresses: dict[str, Address], page_at: tuple[str, int] | None) -> None:

@@ -60,10 +60,14 @@ def make_call(
         error_class = classify_error(reading.error_type, reading.error_message, text)
     elif type(reading.result) is dict and transient_in_body(reading.result):
         error_class = ErrorClass.TRANSIENT
+    if reading.withheld is not None:
+        error_class = reading.withheld.error_class
     if evidence is None and text is not None and not result_was_cut:
         evidence = examined(text)
     effect = effect_of(tool, policy.effects, known_arguments)
-    if effect is Effect.POLL and evidence is not None and evidence.length >= _VIEW_CHARS and moves_a_view(tool, known_arguments):
+    if reading.withheld is not None:
+        effect = effect if tool in policy.effects else reading.withheld.effect or effect
+    elif effect is Effect.POLL and _shows_a_view(tool, known_arguments, evidence):
         # It shows what is there now, so that nothing new is the end of it.
         effect = Effect.READ
     return Call(
@@ -79,3 +83,7 @@ def make_call(
         error_class,
         effect,
     )
+
+
+def _shows_a_view(tool: str, arguments: Any, evidence: ResultEvidence | None) -> bool:
+    return evidence is not None and evidence.length >= _VIEW_CHARS and moves_a_view(tool, arguments)

@@ -55,6 +55,8 @@ def what_failed(call: Call) -> Said | None:
     reading = call.reading
     if not reading.is_error and call.error_class is None:
         return None
+    if reading.withheld is not None and reading.withheld.is_mute:
+        return what_it_says("")
     if isinstance(reading.result, str) or reading.result is None:
         return what_it_says(reading.result or reading.error_message or "")
     return what_it_says(reading.error_message or argument_text(reading.result))

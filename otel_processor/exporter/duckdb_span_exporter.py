@@ -21,6 +21,8 @@ from otel_processor.exporter.sdk_records import record_of
 from otel_processor.model import Alert, Reading, SpanRecord
 from otel_processor.policy import Policy
 from otel_processor.policy_file import policy_of
+from otel_processor.privacy.alerts import cleaned
+from otel_processor.privacy.settings import privacy_of
 from otel_processor.recording.alert_writer import AlertWriter
 from otel_processor.recording.earlier import EarlierRuns
 from otel_processor.recording.recorder import Recorder
@@ -55,6 +57,7 @@ class DuckDBSpanExporter(SpanExporter):
         policy: Policy | None = None,
         busy_timeout_seconds: float | None = None,
         alerts: AlertSettings | None = None,
+        content: bool | None = None,
     ) -> None:
         """Set up the exporter; the file is opened with the first batch.
 
@@ -63,6 +66,8 @@ class DuckDBSpanExporter(SpanExporter):
             policy: the thresholds that runs are judged by; those of `$OTEL_PROCESSOR_POLICY`, or the defaults, when left out.
             busy_timeout_seconds: how long a batch waits for whoever holds the file.
             alerts: who is told of alerts; what `$OTEL_PROCESSOR_ALERT_…` says when left out.
+            content: False stores hashes and lengths of what people, models and tools said, and no texts; what
+                `$OTEL_PROCESSOR_CONTENT` says when left out.
 
         Raises:
             ConfigError: an environment variable, or the file it names, cannot be used.
@@ -79,6 +84,7 @@ class DuckDBSpanExporter(SpanExporter):
             plan=alerts.plan(tuple(sink.name for sink in sinks)),
             on_due=self._poke,
             retention=Retention.from_environment(),
+            privacy=privacy_of(content=content),
         )
         if sinks:
             self._dispatcher = Dispatcher(self._recorder, sinks, alerts)
@@ -118,6 +124,7 @@ class DuckDBSpanExporter(SpanExporter):
 
     def tell(self, alert: Alert) -> None:
         """Store an alert at once, ahead of its span, and have it delivered; returns immediately."""
+        alert = cleaned(alert, self._recorder.privacy)
         if self._dispatcher is not None:
             self._dispatcher.saw(alert)
         self._alerts.put(alert)

@@ -9,7 +9,7 @@ from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.trace import Link
 
 from otel_processor.model import SpanEvent, SpanRecord
-from otel_processor.recording.preparing import VALUE_LIMIT
+from otel_processor.recording.bounds import VALUE_LIMIT
 
 
 def record_of(span: ReadableSpan) -> SpanRecord:

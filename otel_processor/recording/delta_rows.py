@@ -58,6 +58,7 @@ def call_columns(calls: Iterable[RecordedCall], pricer: Pricer) -> Columns:
             "end_unix_nano": _nanoseconds(call.end_ns),
             "dialect": reading.dialect or None,
             "evidence": evidence_text(call.evidence) if recorded.was_altered else None,
+            "content": recorded.content,
         }
         rows.append(row)
     return {name: [row[name] for row in rows] for name in CALLS.given}

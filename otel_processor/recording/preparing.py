@@ -13,15 +13,16 @@ from otel_processor.detection.evidence import make_call
 from otel_processor.dialects import names, read_span
 from otel_processor.model import NOTHING, Alert, Reading, ResultEvidence, Role, SpanRecord
 from otel_processor.policy import Policy
-from otel_processor.recording.bounds import json_text
-from otel_processor.recording.span_rows import append_row, span_of_row, spans_of_columns
+from otel_processor.privacy.settings import Privacy
+from otel_processor.recording.altering import redacted
+from otel_processor.recording.bounds import VALUE_LIMIT, json_text
+from otel_processor.recording.guarding import OFF, may_hold_secrets, withhold, without_secrets
+from otel_processor.recording.reading_rows import REQUESTED, reading_of, with_signatures
+from otel_processor.recording.span_rows import append_row, remove_last, span_of_row, spans_of_columns
 from otel_processor.runs.limits import without_cut_values
 from otel_processor.runs.records import KeptEvidence, ReadSpan
 from otel_processor.runs.telling import with_told
 from otel_processor.store.columns import DELIVERIES, SPANS, Columns
-
-VALUE_LIMIT = "otel.attribute_value_length_limit"
-"""Name under which a span's `extra` keeps the SDK's own limit on the length of values."""
 
 
 @dataclass(slots=True)
@@ -64,19 +65,34 @@ class Batch:
             self.sent[name].extend(values)
 
 
-def prepare(spans: Iterable[SpanRecord], policy: Policy, readings: Mapping[tuple[str, str], Reading] | None = None) -> Batch:
+def prepare(
+    spans: Iterable[SpanRecord],
+    policy: Policy,
+    readings: Mapping[tuple[str, str], Reading] | None = None,
+    privacy: Privacy = Privacy(),  # noqa: B008 - frozen
+) -> Batch:
     """Read the spans and build their rows.
 
     Args:
         spans: as received.
         policy: of the writer, which decides how altered calls are signed.
         readings: what was read of some of them already, by (trace id, span id).
+        privacy: what of them is stored.
     """
     batch = Batch()
     received_ns = time.time_ns()
+    redactor = privacy.redactor
     for span in spans:
         try:
+            if not privacy.keeps_content:
+                _append_altered(batch, span, received_ns, policy, readings, privacy)
+                continue
             cut = append_row(batch.columns, span, received_ns)
+            if (cut or may_hold_secrets(batch.columns, redactor)) and not redactor.is_idle:
+                remove_last(batch.columns)
+                if _append_altered(batch, span, received_ns, policy, readings, privacy):
+                    continue
+                append_row(batch.columns, span, received_ns)
             if cut:
                 span = _with_told(batch, span)  # noqa: PLW2901 - the same span, which says in short what was cut off
         except Exception:  # noqa: BLE001 - a malformed span never stops the others
@@ -92,6 +108,54 @@ def prepare(spans: Iterable[SpanRecord], policy: Policy, readings: Mapping[tuple
             read = ReadSpan(span, NOTHING)
         batch.reads.append(read)
     return batch
+
+
+def _append_altered(
+    batch: Batch,
+    span: SpanRecord,
+    received_ns: int,
+    policy: Policy,
+    readings: Mapping[tuple[str, str], Reading] | None,
+    privacy: Privacy,
+) -> bool:
+    """Append a span as it may be stored, and as it will be read again; False where nothing of it has to be altered.
+
+    Raises:
+        Exception: it is malformed; nothing was appended then.
+    """
+    size = len(batch.reads)
+    try:
+        reading = (readings.get((span.trace_id, span.span_id)) if readings else None) or read_without_tags(span)
+        read = read_with_limits(span, reading, policy, altered=True)
+    except Exception:  # noqa: BLE001 - what it says is lost on us, and what it holds is not stored for that
+        reading, read = NOTHING, ReadSpan(span, NOTHING)
+    if privacy.keeps_content:
+        altered = without_secrets(read, reading, policy, privacy.redactor)
+        if altered is None:
+            return False
+    else:
+        altered = withhold(read, reading, policy, privacy.redactor)
+    try:
+        cut = append_row(batch.columns, altered.span, received_ns, altered.notes)
+        if altered.content == OFF and may_hold_secrets(batch.columns, privacy.redactor):
+            # Names are kept, and looked at like everything else.
+            names = redacted(altered.span, privacy.redactor)
+            if names is not None:
+                remove_last(batch.columns)
+                cut = append_row(batch.columns, names[0], received_ns, names[1])
+        batch.cut += cut
+        batch.columns["content"][-1] = altered.content
+        stored = span_of_row({name: values[-1] for name, values in batch.columns.items()})
+        try:
+            read = read_with_limits(stored, read_without_tags(stored), policy, altered=True, kept=altered.kept)
+        except Exception:  # noqa: BLE001 - see above
+            read = ReadSpan(stored, NOTHING)
+        batch.reads.append(replace(read, content=altered.content))
+    except BaseException:
+        for values in batch.columns.values():
+            del values[size:]
+        raise
+    return True
 
 
 def _as_stored(batch: Batch, read: ReadSpan, policy: Policy) -> ReadSpan:
@@ -113,7 +177,10 @@ def _with_told(batch: Batch, span: SpanRecord) -> SpanRecord:
 
 def read_without_tags(span: SpanRecord) -> Reading:
     """Read the span; the run that our processor wrote on it was its best guess then, unless the user had declared it."""
-    reading = read_span(span)
+    withheld = reading_of(span)
+    if withheld is not None:
+        return withheld
+    reading = with_signatures(span, read_span(span)) if REQUESTED in span.extra else read_span(span)
     attributes = span.attributes
     if reading.run_id is not None and names.LOOP_STEP in attributes and not attributes.get(names.LOOP_RUN_DECLARED):
         return replace(reading, run_id=None)
@@ -151,11 +218,13 @@ def read_with_limits(
 def batch_of_columns(columns: Columns, policy: Policy, kept: Mapping[tuple[str, str], KeptEvidence] | None = None) -> Batch:
     """Return the batch that stored or spooled columns hold."""
     batch = Batch(columns=columns)
-    cuts = columns["cut"]
+    cuts, contents = columns["cut"], columns["content"]
     for position, span in enumerate(spans_of_columns(columns)):
         evidence = kept.get((span.trace_id, span.span_id)) if kept else None
-        altered = cuts[position] is not None
-        batch.reads.append(read_with_limits(span, read_without_tags(span), policy, altered=altered, kept=evidence))
+        content = contents[position]
+        altered = cuts[position] is not None or content is not None
+        read = read_with_limits(span, read_without_tags(span), policy, altered=altered, kept=evidence)
+        batch.reads.append(replace(read, content=content) if content is not None else read)
     return batch
 
 

@@ -16,6 +16,8 @@ from otel_processor.detection.bounded import RecentMap
 from otel_processor.errors import StoreBusyError, StoreError
 from otel_processor.model import Alert, Reading, SpanRecord
 from otel_processor.policy import Policy
+from otel_processor.privacy.alerts import cleaned
+from otel_processor.privacy.settings import Privacy
 from otel_processor.recording import ordering, writing
 from otel_processor.recording.closing import AT_ONCE, close_idle, count_open
 from otel_processor.recording.judge import Judge
@@ -68,6 +70,7 @@ class Recorder:
         on_alerts: Callable[[Sequence[Alert]], object] | None = None,
         sent_again: bool = False,
         retention: Retention | None = None,
+        privacy: Privacy = Privacy(),  # noqa: B008 - frozen
         clock: Callable[[], int] = time.time_ns,
     ) -> None:
         """Set up the recorder; the file is opened with the first batch.
@@ -80,6 +83,7 @@ class Recorder:
             on_alerts: told, once they are committed, of alerts that are new to the database or became graver; must not block.
             sent_again: whoever hands over spans keeps those that find no place, and sends them again: they are not lost.
             retention: which old runs are removed meanwhile; None: none are.
+            privacy: what of spans and alerts is stored.
             clock: gives the time in nanoseconds since the epoch, by which open runs become idle.
         """
         self.path = resolved(db)
@@ -90,6 +94,8 @@ class Recorder:
         self._retention = retention or Retention()
         self._is_due = False
         self._policy = policy or Policy()
+        self.privacy = privacy
+        """What of spans and alerts is stored."""
         self._policies = Policies(self._policy)
         self._clock = clock
         self.database = Database(self.path)
@@ -151,7 +157,7 @@ class Recorder:
             readings: what was read of some of them already.
         """
         try:
-            batch = prepare(spans, self._policy, readings)
+            batch = prepare(spans, self._policy, readings, self.privacy)
         except Exception:  # noqa: BLE001 - our own bug costs this batch and nothing else
             self.lose(len(spans))
             return False
@@ -159,7 +165,7 @@ class Recorder:
 
     def prepared(self, spans: Iterable[SpanRecord]) -> Batch:
         """Return a batch of spans for `record_batch`: what can be done ahead, on any thread, while another one is written."""
-        return prepare(spans, self._policy)
+        return prepare(spans, self._policy, None, self.privacy)
 
     def record_batch(self, batch: Batch, *, timeout_seconds: float, stay: Callable[[], bool] = leave_at_once) -> bool:
         """Store a prepared batch; return False only if spans of it are lost.
@@ -181,7 +187,8 @@ class Recorder:
 
     def tell(self, alerts: Sequence[Alert], *, timeout_seconds: float) -> bool:
         """Store alerts at once, ahead of the spans that caused them; return False only if they are lost."""
-        batch = Batch(alerts=list(alerts))
+        alerts = [cleaned(alert, self.privacy) for alert in alerts]
+        batch = Batch(alerts=alerts)
         with self._lock:
             kept = self._store(batch, timeout_seconds)
             for alert in alerts:

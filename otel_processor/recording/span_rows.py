@@ -17,9 +17,16 @@ _MAX_MESSAGE_CHARS = 16_384
 _MAX_EVENTS = 1_000
 
 
-def append_row(columns: Columns, span: SpanRecord, received_ns: int) -> int:
-    """Append a span to the columns and return how many of its values were cut."""
-    cuts: Cuts = {}
+def append_row(columns: Columns, span: SpanRecord, received_ns: int, notes: Cuts | None = None) -> int:
+    """Append a span to the columns and return how many of its values were cut.
+
+    Args:
+        columns: of the table `spans`.
+        span: what is to be stored of it.
+        received_ns: when it came, nanoseconds since the epoch.
+        notes: what was altered before, by path; noted beside what is cut.
+    """
+    cuts: Cuts = dict(notes or ())
     attributes = bound_attributes(span.attributes, "attributes", cuts)
     events = _events(span.events, cuts) if span.events else "[]"
     extra = dict(span.extra)
@@ -45,11 +52,18 @@ def append_row(columns: Columns, span: SpanRecord, received_ns: int) -> int:
         "links": _links(span.links, cuts) if span.links else "[]",
         "extra": bound_attributes(extra, "extra", cuts) if extra else None,
         "cut": json_text(cuts) if cuts else None,
+        "content": None,
         "received_ns": received_ns,
     }
     for name, values in columns.items():
         values.append(row[name])
-    return len(cuts)
+    return sum("redacted" not in cut or "length" in cut for cut in cuts.values())
+
+
+def remove_last(columns: Columns) -> None:
+    """Take the row that was appended last out again."""
+    for values in columns.values():
+        values.pop()
 
 
 def spans_of_columns(columns: Columns) -> Iterable[SpanRecord]:

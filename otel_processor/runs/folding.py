@@ -135,7 +135,8 @@ class Folding:
         if call.kind is Role.MODEL and self._price is not None and run.tracker.state.counts_cost:
             call = call._replace(cost_usd=self._price(call.reading, call.start_ns))
         outcome, opened, resolved = run.tracker.observe(call, task=run.facts.task)
-        entry.recorded = RecordedCall(call, outcome, entry.declared, was_altered=item.kept is not None)
+        was_altered = item.kept is not None and not item.kept.is_told
+        entry.recorded = RecordedCall(call, outcome, entry.declared, was_altered, item.content)
         run.tellings.note(entry)
         if entry.key not in known:
             delta.calls.append(entry.recorded)

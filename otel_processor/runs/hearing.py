@@ -9,7 +9,7 @@ from otel_processor.detection.bounded import RecentMap
 from otel_processor.model import Reading, Role, Told
 from otel_processor.runs.entry import Entry, Key, lacks_result
 from otel_processor.runs.requests import Requests
-from otel_processor.runs.telling import filled, told_of, with_arguments
+from otel_processor.runs.telling import filled, told_of, with_request
 
 _EARLY = 32
 """Calls without a request that are remembered below one span, and such spans."""
@@ -74,7 +74,7 @@ class Hearing:
     def _listen_to_tool(self, entry: Entry) -> None:
         reading = entry.item.reading
         request = self._requests.claim(reading)
-        entry.heard = entry.item if request is None else with_arguments(entry.item, request.arguments)
+        entry.heard = entry.item if request is None else with_request(entry.item, request)
         above = entry.node.parent_id
         if request is None and above is not None:
             # The span above may be the model that asked for it, and not have ended: the next call is no answer to that.

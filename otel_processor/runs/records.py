@@ -13,6 +13,8 @@ class KeptEvidence:
 
     signature: str | None
     evidence: ResultEvidence | None
+    is_told: bool = False
+    """Another span brought it, and keeps it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +29,8 @@ class ReadSpan:
     """The result lost its end before it reached us."""
     others: tuple[ReadSpan, ...] = ()
     """Spans that tell the same model call."""
+    content: str | None = None
+    """What is not as it came: `redacted`, `off`; None: nothing but what was cut."""
 
     @property
     def order(self) -> tuple[int, str]:
@@ -44,6 +48,8 @@ class RecordedCall:
     """Where the user declared another run than the trace's."""
     was_altered: bool
     """Its content is not stored as it was: what it was compared by must be kept beside it."""
+    content: str | None = None
+    """As `ReadSpan` says."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

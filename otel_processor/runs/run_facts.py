@@ -11,6 +11,9 @@ from otel_processor.runs.records import RunSummary
 from otel_processor.runs.trace_tree import Node
 from otel_processor.runs.tracker import RunTracker
 
+STOP = "otel_processor.stop"
+"""Name under which a span's `extra` keeps what its failure means for its run, where the words of that are not kept."""
+
 
 @dataclass(frozen=True, slots=True)
 class Glimpse:
@@ -37,7 +40,9 @@ class Glimpse:
     def of(cls, span: SpanRecord, reading: Reading, node: Node) -> Glimpse:
         """Return what the span says about its run."""
         is_root = span.parent_span_id is None or span.parent_is_remote
-        stop = stop_by_failure(span) if is_root or reading.role.is_task_root else None
+        stop = None
+        if is_root or reading.role.is_task_root:
+            stop = StopReason(span.extra[STOP]) if STOP in span.extra else stop_by_failure(span)
         return cls(node, span.name, span.service, span.start_ns, span.end_ns, span.status == "ERROR", is_root, reading, stop)
 
 

@@ -12,6 +12,7 @@ _MERGED_FIELDS = (
     "agent", "conversation_id", "call_id", "arguments", "result", "error_type", "error_message", "model", "provider",
     "input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens", "cache_write_1h_tokens", "reasoning_tokens",
     "service_tier", "cost_usd", "finish_reason", "text", "reasoning", "run_id", "task", "task_type", "progress_declared",
+    "withheld",
 )  # fmt: skip
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any
 
 from otel_processor.detection.fingerprint import result_text
 from otel_processor.dialects.reader import told_by
-from otel_processor.model import Reading, Role, SpanRecord, Told
+from otel_processor.model import Effect, ErrorClass, Reading, RequestedCall, ResultEvidence, Role, SpanRecord, Told, Withheld
 from otel_processor.runs.records import KeptEvidence, ReadSpan
 
 TOLD = "otel_processor.told"
@@ -35,11 +35,16 @@ def told_of(item: ReadSpan) -> tuple[Told, ...]:
 
 def with_told(span: SpanRecord) -> SpanRecord:
     """Return a span whose values are cut with what it tells, if anything, in its `extra`."""
+    return with_these_told(span, told_by(span))
+
+
+def with_these_told(span: SpanRecord, tellings: Iterable[Told]) -> SpanRecord:
+    """Return a span with what it tells, if anything, in its `extra`."""
     room = _ALL_CHARS
     kept = []
-    for told in told_by(span):
+    for told in tellings:
         text = told.result if told.result is None or isinstance(told.result, str) else result_text(told.result)
-        values = asdict(replace(told, result=None if text is None else text[: min(RESULT_CHARS, room)]))
+        values = _told_values(told) | {"result": None if text is None else text[: min(RESULT_CHARS, room)]}
         room -= len(values["result"] or "")
         kept.append({name: value for name, value in values.items() if value not in (None, False)})
         if room <= 0:
@@ -47,8 +52,59 @@ def with_told(span: SpanRecord) -> SpanRecord:
     return replace(span, extra={**span.extra, TOLD: kept}) if kept else span
 
 
+def _told_values(told: Told) -> dict[str, Any]:
+    return {
+        "call_id": told.call_id,
+        "tool": told.tool,
+        "arguments": told.arguments,
+        "is_error": told.is_error,
+        "error_message": told.error_message,
+        "made_here": told.made_here,
+        "signature": told.signature,
+        "evidence": told.evidence and evidence_values(told.evidence),
+        "withheld": told.withheld and withheld_values(told.withheld),
+    }
+
+
 def _kept(values: Iterable[Mapping[str, Any]]) -> tuple[Told, ...]:
-    return tuple(Told(**told) for told in values)
+    return tuple(
+        Told(
+            **{
+                **told,
+                "evidence": evidence_of(told["evidence"]) if "evidence" in told else None,
+                "withheld": withheld_of(told["withheld"]) if "withheld" in told else None,
+            }
+        )
+        for told in values
+    )
+
+
+def evidence_values(evidence: ResultEvidence) -> dict[str, Any]:
+    """Return evidence as a JSON object."""
+    return {
+        "raw_hash": evidence.raw_hash,
+        "fingerprint": evidence.fingerprint,
+        "sketch": sorted(evidence.sketch),
+        "length": evidence.length,
+    }
+
+
+def evidence_of(values: Mapping[str, Any]) -> ResultEvidence:
+    """Return the evidence that a JSON object holds."""
+    return ResultEvidence(values["raw_hash"], values["fingerprint"], frozenset(values["sketch"]), values["length"])
+
+
+def withheld_values(withheld: Withheld) -> dict[str, Any]:
+    """Return what was made of content that is not kept, as a JSON object."""
+    return {"error_class": withheld.error_class, "effect": withheld.effect, "is_mute": withheld.is_mute}
+
+
+def withheld_of(values: Mapping[str, Any]) -> Withheld:
+    """Return what a JSON object says of content that is not kept."""
+    error_class, effect = values.get("error_class"), values.get("effect")
+    return Withheld(
+        ErrorClass(error_class) if error_class else None, Effect(effect) if effect else None, values.get("is_mute") is True
+    )
 
 
 def filled(item: ReadSpan, told: Told) -> ReadSpan:
@@ -57,23 +113,39 @@ def filled(item: ReadSpan, told: Told) -> ReadSpan:
     more: dict[str, Any] = {}
     if reading.result is None and told.result is not None:
         more["result"] = told.result
-        was_cut = isinstance(told.result, str) and len(told.result) >= RESULT_CHARS
-        kept = kept and KeptEvidence(kept.signature, None)
+        was_cut = isinstance(told.result, str) and len(told.result) >= RESULT_CHARS and told.evidence is None
+        if kept is not None or told.evidence is not None:
+            kept = _kept_with(kept, kept.signature if kept is not None else None, told.evidence)
     if reading.arguments is None and told.arguments is not None:
         more["arguments"] = told.arguments
-        kept = kept and KeptEvidence(None, kept.evidence)
+        if kept is not None or told.signature is not None:
+            kept = _kept_with(kept, told.signature, kept.evidence if kept is not None else None)
     if told.is_error and not reading.is_error:
         more["is_error"] = True
     if (told.is_error or reading.is_error) and reading.error_message is None and told.error_message is not None:
         more["error_message"] = told.error_message
+        if reading.result is None and "result" not in more and told.evidence is not None:
+            # What a failed call brought back is its error.
+            kept = _kept_with(kept, kept.signature if kept is not None else None, told.evidence)
+    if more and told.withheld is not None:
+        effect = reading.withheld.effect if reading.withheld is not None else told.withheld.effect
+        error_class = told.withheld.error_class or (reading.withheld.error_class if reading.withheld is not None else None)
+        more["withheld"] = Withheld(error_class, effect, told.withheld.is_mute)
     return replace(item, reading=replace(reading, **more), kept=kept, result_was_cut=was_cut) if more else item
 
 
-def with_arguments(item: ReadSpan, arguments: Any) -> ReadSpan:
+def _kept_with(kept: KeptEvidence | None, signature: str | None, evidence: ResultEvidence | None) -> KeptEvidence:
+    return KeptEvidence(signature, evidence, is_told=kept is None or kept.is_told)
+
+
+def with_request(item: ReadSpan, request: RequestedCall) -> ReadSpan:
     """Return a call with the arguments that its model asked for, where it does not say them itself."""
-    if item.reading.arguments is not None or arguments is None:
+    if item.reading.arguments is not None or request.arguments is None:
         return item
-    return replace(item, reading=replace(item.reading, arguments=arguments))
+    kept = item.kept
+    if request.signature is not None:
+        kept = _kept_with(kept, request.signature, kept.evidence if kept is not None else None)
+    return replace(item, reading=replace(item.reading, arguments=request.arguments), kept=kept)
 
 
 def made_here(item: ReadSpan, told: Told, number: int) -> ReadSpan:
@@ -90,6 +162,9 @@ def made_here(item: ReadSpan, told: Told, number: int) -> ReadSpan:
             result=told.result,
             is_error=told.is_error,
             error_message=told.error_message,
+            withheld=told.withheld,
         ),
-        result_was_cut=isinstance(told.result, str) and len(told.result) >= RESULT_CHARS,
+        kept=KeptEvidence(told.signature, told.evidence, is_told=True) if told.signature or told.evidence else None,
+        result_was_cut=isinstance(told.result, str) and len(told.result) >= RESULT_CHARS and told.evidence is None,
+        content=item.content,
     )

@@ -12,6 +12,7 @@ from otel_processor.alerts.sinks import open_sinks
 from otel_processor.delivery.dispatcher import Dispatcher
 from otel_processor.errors import StoreBusyError, StoreError
 from otel_processor.model import Mode
+from otel_processor.privacy.settings import Privacy
 from otel_processor.recording.recorder import Recorder
 from otel_processor.retention import Retention
 from otel_processor.service.call_bodies import CallBodies
@@ -59,6 +60,8 @@ class ServiceSettings:
     alerts: AlertSettings = field(default_factory=AlertSettings)
     retention: Retention = field(default_factory=Retention)
     """Which old runs are removed meanwhile."""
+    privacy: Privacy = field(default_factory=Privacy)
+    """What of spans is stored."""
     limits: Limits = field(default_factory=Limits)
 
 
@@ -84,6 +87,7 @@ class Service:
             on_alerts=self._count_alerts,
             sent_again=True,
             retention=settings.retention,
+            privacy=settings.privacy,
         )
         self._dispatcher = Dispatcher(self._recorder, sinks, settings.alerts) if sinks else None
         self.counts = Counts()

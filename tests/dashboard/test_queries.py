@@ -97,7 +97,7 @@ QUERIES: dict[str, tuple[Row, str]] = {
         {"run_id": RUN, "first_step": 1, "last_step": 500, "limit": 100},
         (
             "position span_id step kind agent tool model signature progress repeats flat_steps effect is_error error_class "
-            "input_tokens output_tokens started_at ended_at arguments result"
+            "input_tokens output_tokens started_at ended_at content arguments result"
         ),
     ),
     "run_signatures": ({"run_id": RUN, "limit": 10}, "signature tool arguments calls flat_calls first_step last_step"),
@@ -110,7 +110,7 @@ QUERIES: dict[str, tuple[Row, str]] = {
         (
             "trace_id span_id kind agent tool call_id model provider signature fingerprint progress repeats flat_steps effect "
             "is_error error_class input_tokens output_tokens cache_read_tokens cache_write_tokens reasoning_tokens cost_usd "
-            "cost_source finish_reason started_at ended_at arguments arguments_length result result_length error_message "
+            "cost_source finish_reason started_at ended_at content arguments arguments_length result result_length error_message "
             "error_message_length"
         ),
     ),

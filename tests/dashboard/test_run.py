@@ -184,6 +184,17 @@ def test_a_run_without_calls_yet_says_so(db: Path) -> None:
     assert "No call of this run was recorded yet." in texts(page)
 
 
+def test_a_run_without_content_says_so(db: Path) -> None:
+    stand_in = "[withheld:h1ghij:812]"
+    calls = [seed.model(1, content="off"), seed.tool(1, "search", stand_in, stand_in, content="off")]
+    with Database(db).write(timeout_seconds=10) as connection:
+        seed.add_run(connection, seed.HEALTHY, calls)
+    seen = texts(run_page(seed.HEALTHY))
+    assert "Content of this run was not kept" in seen
+    assert seen.count("only hashes and lengths are stored") == 2
+    assert "What the model said was not recorded" not in seen
+
+
 CLOCK = "4" * 32
 
 

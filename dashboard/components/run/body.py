@@ -70,6 +70,8 @@ def _steps(run_id: str, last_step: int, alerts: pd.DataFrame) -> None:
     if calls.frame.empty:
         st.info(t("run.no_call_in_window"))
     else:
+        if (calls.frame["content"] == "off").any():
+            st.info(t("run.content_off_run"))
         if len(calls.frame) == questions.CALLS_PER_PAGE:
             st.caption(t("run.first_calls", n=whole(questions.CALLS_PER_PAGE)))
         run_timeline.show(

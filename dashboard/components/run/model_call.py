@@ -30,6 +30,9 @@ def show(row: Mapping[Hashable, Any], said: ModelSaid | None) -> None:
     with st.container(border=True):
         st.text(t("run.model_called", name=text_of(row["model"], t("wording.no_name"))))
         st.text(_facts(row))
+        if texts.is_withheld(row):
+            st.caption(t("run.content_off"))
+            return
         if said is None:
             st.caption(t("run.nothing_said"))
             return

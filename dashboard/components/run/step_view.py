@@ -56,6 +56,9 @@ def _tool(run_id: str, step: int, row: Mapping[Hashable, Any], earlier: pd.DataF
     with st.container(border=True):
         st.text(t("run.tool_call", name=text_of(row["tool"], t("wording.no_name"))))
         st.text(_facts(row))
+        if texts.is_withheld(row):
+            st.caption(t("run.content_off"))
+            return
         other = comparison.choose(earlier, key=f"compare {key}") if earlier is not None else None
         if other is not None:
             comparison.show(run_id, row, other, key=key)

@@ -34,6 +34,11 @@ def show(label: str, text: str, *, length: object = None) -> None:
     note_cut(length)
 
 
+def is_withheld(row: Mapping[Hashable, Any]) -> bool:
+    """Return whether what was said in a call was never stored."""
+    return text_of(row["content"], "") == "off"
+
+
 def note_cut(length: object) -> None:
     """Say that a text goes on, where it does."""
     of = number_of(length)

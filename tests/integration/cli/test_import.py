@@ -174,3 +174,35 @@ def test_a_run_that_old_files_leave_open_is_abandoned_and_opened_again_by_what_c
     assert take(runner, database, rest).exit_code == 0
     with duckdb.connect(str(database), read_only=True) as connection:
         assert connection.execute("select status, stop_reason from runs").fetchall() == [("ok", "completed")]
+
+
+def test_content_and_secrets_are_left_out_where_asked(runner: CliRunner, tmp_path: Path) -> None:
+    secret = "ghp_" + "q7Zt0Kx3" * 5
+    file = tmp_path / "spans.json"
+    file.write_text(json.dumps(request(1, 3)).replace("nothing", f"nothing for {secret}"))
+    patterns = tmp_path / "patterns.toml"
+    patterns.write_text("[patterns]\nno = 'nothing'\n")
+    for name, options, environment, expected in (
+        ("plain", [], {"OTEL_PROCESSOR_REDACT": "off"}, f"nothing for {secret}"),
+        ("redacted", [], {}, "nothing for [redacted:github_token:"),
+        ("own", [], {"OTEL_PROCESSOR_REDACT_PATTERNS": str(patterns)}, "[redacted:no:"),
+        ("off", ["--no-content"], {}, "[withheld:"),
+        ("variable", [], {"OTEL_PROCESSOR_CONTENT": "off"}, "[withheld:"),
+        ("kept", ["--content"], {"OTEL_PROCESSOR_CONTENT": "off"}, "nothing for [redacted:"),
+    ):
+        db = tmp_path / f"{name}.duckdb"
+        result = runner.invoke(cli, ["import", "--db", str(db), *options, str(file)], env=environment)
+        assert result.exit_code == 0, result.output
+        with duckdb.connect(str(db), read_only=True) as connection:
+            rows = connection.execute("select distinct result from calls where kind = 'tool'").fetchall()
+        assert [row[0].startswith(expected) for row in rows] == [True], (name, rows)
+
+
+def test_a_bad_setting_of_privacy_is_refused_before_a_file_is_made(runner: CliRunner, tmp_path: Path) -> None:
+    file = tmp_path / "spans.json"
+    file.write_text(json.dumps(request(1, 3)))
+    db = tmp_path / "agents.duckdb"
+    result = runner.invoke(cli, ["import", "--db", str(db), str(file)], env={"OTEL_PROCESSOR_REDACT": "nonsense"})
+    assert result.exit_code == 2
+    assert "no kind of secret" in result.output
+    assert not db.exists()

@@ -9,10 +9,11 @@ import sys
 from typing import TYPE_CHECKING
 
 import duckdb
+import orjson
 import pytest
 
 from tests.integration.processes import environment
-from tests.integration.service.serving import Serving, serving
+from tests.integration.service.serving import JSON, Serving, serving
 from tests.unit.service.certificates import Authority
 
 if TYPE_CHECKING:
@@ -89,3 +90,29 @@ def test_an_open_door_is_warned_of(db: Path, tmp_path: Path) -> None:
         assert service.post(b"").status == 401
         service.terminate()
         assert not [line for line in rest(service) if line.startswith("Warning")]
+
+
+def test_without_content_it_stores_hashes_and_lengths(db: Path) -> None:
+    """It says so, and takes the words of the span along to nowhere."""
+    attributes = [
+        {"key": key, "value": {"stringValue": text}}
+        for key, text in {
+            "gen_ai.operation.name": "execute_tool",
+            "gen_ai.tool.name": "search",
+            "gen_ai.tool.call.arguments": '{"q": "where is Kowalski"}',
+            "gen_ai.tool.call.result": "in Warsaw",
+        }.items()
+    ]
+    sent = {"traceId": "1" * 32, "spanId": "2" * 16, "name": "x", "startTimeUnixNano": "1", "attributes": attributes}
+    with serving(db, "--no-content") as service:
+        assert service.post(orjson.dumps({"resourceSpans": [{"scopeSpans": [{"spans": [sent]}]}]}), JSON).status == 200
+        assert service.terminate() == 0
+    with duckdb.connect(str(db), read_only=True) as connection:
+        ((tool, arguments, result, content),) = connection.execute(
+            "select tool, arguments, result, content from calls"
+        ).fetchall()
+    assert (tool, content) == ("search", "off")
+    assert arguments.startswith('"[withheld:')
+    assert result.endswith(":9]")
+    assert b"Kowalski" not in db.read_bytes()
+    assert b"Warsaw" not in db.read_bytes()

@@ -2,7 +2,7 @@
 select
     row_number() over (order by end_unix_nano, span_id) as position,
     span_id, step, kind, agent, tool, model, signature, progress, repeats, flat_steps, effect, is_error, error_class,
-    input_tokens, output_tokens, started_at, ended_at,
+    input_tokens, output_tokens, started_at, ended_at, content,
     left(arguments, 200) as arguments,
     left(coalesce(error_message, result), 200) as result
 from calls_of_run

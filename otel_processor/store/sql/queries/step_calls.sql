@@ -2,7 +2,7 @@
 select
     trace_id, span_id, kind, agent, tool, call_id, model, provider, signature, fingerprint, progress, repeats, flat_steps, effect,
     is_error, error_class, input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, reasoning_tokens, cost_usd,
-    cost_source, finish_reason, started_at, ended_at,
+    cost_source, finish_reason, started_at, ended_at, content,
     left(arguments, $longest::BIGINT) as arguments,
     length(arguments) as arguments_length,
     left(result, $longest::BIGINT) as result,

@@ -33,5 +33,6 @@ create table if not exists call_rows (
     ended_at           TIMESTAMPTZ,
     end_unix_nano      BIGINT NOT NULL,   -- with span_id the logical order of a run
     dialect            VARCHAR,
-    evidence           JSON               -- only where content was altered before it was stored: what it was compared by
+    evidence           JSON,              -- only where content was altered before it was stored: what it was compared by
+    content            VARCHAR            -- of its span: redacted, off, NULL
 );

@@ -20,6 +20,7 @@ create table if not exists spans (
     resource        JSON,
     links           JSON,
     extra           JSON,              -- flags, dropped counts, schema URLs, scope attributes
-    cut             JSON,              -- values that were too long to keep: {path: {length, sha256}}
-    received_at     TIMESTAMPTZ NOT NULL
+    cut             JSON,              -- values that are not whole: {path: {length, sha256}}, {path: {redacted: {kind: times}}}
+    received_at     TIMESTAMPTZ NOT NULL,
+    content         VARCHAR            -- redacted: secrets were taken out; off: hashes and lengths only; NULL: as it came
 );

@@ -1,0 +1,246 @@
+"""Takes secrets out of texts and values; the same secret always becomes the same stand-in."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+import re2
+
+from otel_processor.privacy import assignments, kinds
+from otel_processor.privacy.secret_names import ASSIGNED, HEAD, is_secret, may_hold_secret
+
+_DEPTH: Final = 64
+_NAMES: Final = ("name", "key", "header")
+_RANDOM_DIGITS, _GUESSABLE_DIGITS = 8, 3
+
+
+def compiled(pattern: str | bytes, *, never_capture: bool = False) -> re2._Regexp:
+    """Compile a pattern, quietly.
+
+    Raises:
+        re2.error: it is none that RE2 knows.
+    """
+    options = re2.Options()
+    options.log_errors = False
+    options.never_capture = never_capture
+    return re2.compile(pattern, options)
+
+
+class _PrivateKey:
+    """Blocks from their first line to their last; to the last character that can be theirs where they were cut."""
+
+    def __init__(self) -> None:
+        self._begin = compiled(kinds.PRIVATE_KEY_BEGIN)
+        self._end = compiled(kinds.PRIVATE_KEY_END)
+
+    def replaced(self, text: str, stand_in: Callable[[str], str]) -> str:
+        parts: list[str] = []
+        done, ends = 0, True
+        for begin in self._begin.finditer(text):
+            if begin.start() < done:
+                continue
+            last = self._end.search(text, begin.end()) if ends else None
+            ends = last is not None
+            # Not RE2, to which Python has to give the whole text each time.
+            body = last or kinds.PRIVATE_KEY_BODY.match(text, begin.end())
+            end = body.end() if body is not None else begin.end()
+            parts += (text[done : begin.start()], stand_in(text[begin.start() : end]))
+            done = end
+        return "".join([*parts, text[done:]]) if parts else text
+
+
+class Redactor:
+    """Knows the kinds that are looked for. Immutable and thread-safe."""
+
+    def __init__(self, names: frozenset[str] = kinds.ALL, own: Sequence[tuple[str, str]] = ()) -> None:
+        """Compile what is looked for.
+
+        Args:
+            names: of the kinds.
+            own: kinds that somebody added, by name and pattern.
+
+        Raises:
+            re2.error: one of those is no pattern.
+        """
+        self._tokens = [kind for kind in kinds.TOKENS if kind.name in names]
+        self._own = [(name, compiled(pattern)) for name, pattern in own]
+        self._private_key = _PrivateKey() if kinds.PRIVATE_KEY in names else None
+        self._url = compiled(kinds.URL_PASSWORD_PATTERN) if kinds.URL_PASSWORD in names else None
+        self._authorization = compiled(kinds.AUTHORIZATION_PATTERN) if kinds.AUTHORIZATION in names else None
+        self._by_name = kinds.PASSWORD in names
+        one = "|".join(f"({kind.pattern})" for kind in self._tokens)
+        self._token = compiled(f"({kinds.BEFORE})(?:{one})") if one else None
+        looked_for = [
+            rf"{kinds.BEFORE}(?:{'|'.join(kind.pattern for kind in self._tokens)})" if one else "",
+            "-----BEGIN [A-Z0-9 ]*PRIVATE KEY" if self._private_key is not None else "",
+            kinds.URL_PASSWORD_PATTERN if self._url is not None else "",
+            # Blanks are written as escapes in JSON.
+            r"(?i:bearer|basic|token|digest|negotiate)(?:\s|\\[nrt])+[A-Za-z0-9._~+/=-]{12}" if self._authorization else "",
+            rf"{HEAD}(?:{ASSIGNED}|\s+[\\\"'A-Za-z0-9]|\\*[\"'],)" if self._by_name else "",
+        ]
+        pattern = "|".join(f"(?:{each})" for each in looked_for if each)
+        # Bytes, since Python's texts would have to be made such for RE2 each time, and no groups, which cost as much again.
+        self._scan = compiled(pattern.encode(), never_capture=True) if pattern else None
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether nothing is looked for."""
+        return self._scan is None and not self._own
+
+    def suspects(self, text: str) -> bool:
+        """Return whether a text, plain or JSON, may hold a secret: quick, and never wrong when it says no."""
+        if self._own:
+            return True
+        if self._scan is None:
+            return False
+        return self._scan.search(text.encode("utf-8", "surrogatepass")) is not None
+
+    def text(self, text: str, found: Counter[str]) -> str:
+        """Return the text without its secrets.
+
+        Args:
+            text: any; JSON keeps its form as far as it can be parsed.
+            found: counts the kinds that were found.
+        """
+        if not text or not self._may_change(text):
+            return text
+        if text[0] in '{["' or text[:1].isspace():
+            parsed = _parsed(text)
+            if isinstance(parsed, dict | list | str):
+                before = found.total()
+                cleaned = self.value(parsed, found)
+                return text if found.total() == before else json.dumps(cleaned, ensure_ascii=False, separators=(",", ":"))
+        return self._plain(text, found)
+
+    def _may_change(self, text: str) -> bool:
+        if self._scan is not None and self._scan.search(text.encode("utf-8", "surrogatepass")) is not None:
+            return True
+        # A pattern of somebody's own may begin or end with the text, so that JSON has to be taken apart for it.
+        return bool(self._own) and (text[0] in '{["' or any(pattern.search(text) for _, pattern in self._own))
+
+    def value(self, value: Any, found: Counter[str], name: str = "", depth: int = _DEPTH) -> Any:
+        """Return a JSON value without its secrets.
+
+        Args:
+            value: any value; bytes that hold one become a text.
+            found: counts the kinds that were found.
+            name: that it stands under.
+            depth: levels that are looked into; what lies below is taken as a text.
+        """
+        if isinstance(value, str):
+            return self._named(value, name, found)
+        if isinstance(value, bool | float) or value is None:
+            return value
+        if isinstance(value, int):
+            return self._named_number(value, name, found)
+        if isinstance(value, bytes):
+            text = value.decode("utf-8", "replace")
+            cleaned = self._named(text, name, found)
+            return value if cleaned == text else cleaned
+        if depth <= 0:
+            return self.text(str(value), found)
+        if isinstance(value, Mapping):
+            return self._mapping(value, found, depth)
+        if isinstance(value, list | tuple):
+            pair = _header(value)
+            if pair is not None:
+                return [value[0], self.value(value[1], found, pair, depth - 1)]
+            return [self.value(inner, found, name, depth - 1) for inner in value]
+        return value
+
+    def _mapping(self, value: Mapping[Any, Any], found: Counter[str], depth: int) -> dict[Any, Any]:
+        # `{"name": "DB_PASSWORD", "value": …}` is how lists of variables and headers are written.
+        named = next((value[key] for key in _NAMES if isinstance(value.get(key), str)), "") if "value" in value else ""
+        cleaned: dict[Any, Any] = {}
+        for key, inner in value.items():
+            is_text = isinstance(key, str)
+            name = named if key == "value" and named else key if is_text else ""
+            cleaned[self.text(key, found) if is_text else key] = self.value(inner, found, name, depth - 1)
+        return cleaned
+
+    def _named(self, text: str, name: str, found: Counter[str]) -> str:
+        cleaned = self.text(text, found)
+        if not self._by_name or not name or not may_hold_secret(name) or "[redacted:" in cleaned or not is_secret(name, text):
+            return cleaned
+        return self._stand_in(kinds.PASSWORD, text, found)
+
+    def _named_number(self, number: int, name: str, found: Counter[str]) -> Any:
+        # A number under such a name is a PIN; `has_password: 1` is not.
+        if self._by_name and name and abs(number) > 999 and is_secret(name, str(number)):
+            return self._stand_in(kinds.PASSWORD, str(number), found)
+        return number
+
+    def _plain(self, text: str, found: Counter[str]) -> str:
+        for name, pattern in self._own:
+            text = pattern.sub(lambda match, name=name: self._stand_in(name, match.group(), found) if match.group() else "", text)
+        if self._private_key is not None and "PRIVATE KEY" in text:
+            text = self._private_key.replaced(text, lambda key: self._stand_in(kinds.PRIVATE_KEY, key, found))
+        if self._token is not None:
+            text = self._token.sub(lambda match: self._token_found(match, found), text)
+        if self._url is not None:
+            text = self._url.sub(lambda match: self._password_found(match, found), text)
+        if self._authorization is not None:
+            text = self._authorization.sub(lambda match: self._authorization_found(match, found), text)
+        if self._by_name:
+            text = assignments.replaced(text, lambda secret: self._stand_in(kinds.PASSWORD, secret, found))
+        return text
+
+    def _token_found(self, match: re2._Match, found: Counter[str]) -> str:
+        for number, kind in enumerate(self._tokens, 2):
+            secret = match.group(number)
+            if secret is not None:
+                if kind.is_meant is not None and not kind.is_meant(secret):
+                    break
+                return f"{match.group(1)}{self._stand_in(kind.name, secret, found)}"
+        return str(match.group())
+
+    def _password_found(self, match: re2._Match, found: Counter[str]) -> str:
+        before, password, after = match.groups()
+        if not is_secret("password", password) or password.startswith("["):
+            return str(match.group())
+        return f"{before}{self._stand_in(kinds.URL_PASSWORD, password, found)}{after}"
+
+    def _authorization_found(self, match: re2._Match, found: Counter[str]) -> str:
+        before, scheme, secret = match.groups()
+        meant: Callable[[str], bool] = kinds.is_basic if scheme.lower() == "basic" else _has_digit_or_sign
+        return f"{before}{self._stand_in(kinds.AUTHORIZATION, secret, found)}" if meant(secret) else str(match.group())
+
+    @staticmethod
+    def _stand_in(kind: str, secret: str, found: Counter[str]) -> str:
+        found[kind] += 1
+        return stand_in(kind, secret)
+
+
+def stand_in(kind: str, secret: str) -> str:
+    """Return what stands for a secret: its kind, and enough of a hash that the same one is known again.
+
+    Of what people choose, only twelve bits: one of four thousand guesses fits, and so do all that look like it.
+    """
+    digits = _RANDOM_DIGITS if kind in _DRAWN or kinds.is_random(secret) else _GUESSABLE_DIGITS
+    told = hashlib.sha256(b"otel_processor redacted " + secret.encode("utf-8", "surrogatepass")).hexdigest()
+    return f"[redacted:{kind}:{told[:digits]}]"
+
+
+_DRAWN: Final = frozenset({*(kind.name for kind in kinds.TOKENS), kinds.PRIVATE_KEY})
+
+
+def _has_digit_or_sign(text: str) -> bool:
+    return any(not character.isalpha() for character in text.rstrip(".-/"))
+
+
+def _header(value: Sequence[Any]) -> str | None:
+    """Return the name of a header that is written as a pair of name and value."""
+    if len(value) == 2 and isinstance(value[0], str) and len(value[0]) < 64 and may_hold_secret(value[0]):
+        return value[0]
+    return None
+
+
+def _parsed(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None

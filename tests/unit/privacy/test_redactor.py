@@ -1,0 +1,178 @@
+"""What is a secret, what is none, and what becomes of it."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from typing import Any
+
+import orjson
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from otel_processor.privacy import kinds
+from otel_processor.privacy.redactor import Redactor, stand_in
+from tests.unit.privacy.secrets import HEX, HINTED, RANDOM, SECRETS
+
+REDACTOR = Redactor()
+
+
+def cleaned(value: Any) -> tuple[Any, Counter[str]]:
+    found = Counter[str]()
+    return REDACTOR.value(value, found), found
+
+
+def text_with(kind: str) -> tuple[str, str]:
+    """A text that holds a secret of a kind, and the secret."""
+    if kind in SECRETS:
+        return SECRETS[kind], SECRETS[kind]
+    template, secret = HINTED[kind]
+    return template.format(secret), secret
+
+
+def test_every_kind_has_an_example() -> None:
+    assert SECRETS.keys() | HINTED.keys() == kinds.ALL
+
+
+@pytest.mark.parametrize("kind", sorted(kinds.ALL))
+def test_a_secret_of_each_kind_becomes_its_stand_in(kind: str) -> None:
+    text, secret = text_with(kind)
+    after, found = cleaned(f"use {text} now")
+    assert secret not in after
+    assert stand_in(kind, secret) in after
+    assert after.startswith("use ")
+    assert after.endswith(" now")
+    assert found == {kind: 1}
+
+
+@pytest.mark.parametrize("kind", sorted(kinds.ALL))
+def test_a_kind_that_is_not_looked_for_stays(kind: str) -> None:
+    text, secret = text_with(kind)
+    others = Redactor(kinds.ALL - {kind, kinds.PASSWORD, kinds.AUTHORIZATION, "openai_key"})
+    assert secret in others.value(f"use {text} now", Counter())
+    assert Redactor(frozenset()).is_idle
+
+
+JSON_VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers(-5, 5) | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=6,
+)
+
+
+@st.composite
+def planted(draw: st.DrawFn) -> tuple[Any, str]:
+    """A JSON value with a secret anywhere in it, within texts, JSON in texts, names, lists; and the secret."""
+    text, secret = text_with(draw(st.sampled_from(sorted(kinds.ALL))))
+    around = st.sampled_from(["", " ", "é", "\n", "日本", '"', "'", "(", ", ", "\t", "🔑", "=", "\\"])
+    value: Any = f"{draw(around)}{text}{draw(st.sampled_from(['', ' ', chr(10), '日本', ',', ')', '; ', '🔑']))}"
+    for _ in range(draw(st.integers(0, 4))):
+        step = draw(st.sampled_from(["list", "dict", "json", "ascii json", "name", "prose", "spaced json"]))
+        if step == "list":
+            value = [*draw(st.lists(JSON_VALUES, max_size=2)), value]
+        elif step == "dict":
+            value = draw(st.dictionaries(st.text(max_size=5), JSON_VALUES, max_size=2)) | {"body": value}
+        elif step == "name" and isinstance(value, str):
+            value = {value: 1}
+        elif step == "prose" and isinstance(value, str):
+            value = f"the tool said {value} and ended"
+        else:
+            value = json.dumps(value, ensure_ascii=step == "ascii json", indent=1 if step == "spaced json" else None)
+    return value, secret
+
+
+@given(planted())
+def test_a_secret_is_found_wherever_it_is(case: tuple[Any, str]) -> None:
+    value, secret = case
+    written = orjson.dumps(value).decode()
+    assert REDACTOR.suspects(written), "the quick look must never miss what the thorough one finds"
+    after, found = cleaned(value)
+    assert found
+    for part in secret.split("\n"):
+        if "PRIVATE" not in part:
+            assert part not in str(after)
+    again, more = cleaned(after)
+    assert again == after
+    assert not more
+
+
+@given(JSON_VALUES)
+def test_what_holds_no_secret_is_left_as_it_is(value: Any) -> None:
+    after, found = cleaned(value)
+    assert not found
+    assert after == value
+
+
+INNOCENT = [
+    '{"max_tokens": 4096, "token_count": 128, "input_tokens": 7}',
+    "gen_ai.usage.input_tokens=12 total_tokens: 4096",
+    '{"token": "Hello", "logprob": -0.1}',
+    f'{{"next_page_token": "{RANDOM[:32]}", "pad_token": "<|endoftext|>", "eos_token_id": 50256}}',
+    f'{{"order_id": "ORD-20261130-0042", "sha": "{HEX[:40]}", "id": "550e8400-e29b-41d4-a716-446655440000"}}',
+    "data:image/png;base64," + "iVBORw0KGgoAAAANSUhEUgAAAAUAAAAFCAYAAACNbyblAAAA" * 20,
+    '<div class="sk-toggleable__content-arrow sk-container-id-1"></div>',
+    "def login(user, password): return connect(user, password=password)",
+    "api_key = os.environ['API_KEY']; token = get_token(); secret: str | None = None",
+    "password: must be at least eight characters. The secret ingredient is love.",
+    '{"properties": {"password": {"type": "string"}, "api_key": {"type": "string"}}}',
+    '{"password": "${DB_PASSWORD}", "api_key": "<your key>", "secret": "********", "token": null}',
+    "http://localhost:8080/@scope/package and ssh://git@host/repo.git and mailto:bob@x.org",
+    "Basic understanding of bearer bonds and token economies is required",
+    "PWD=/home/user/app",
+    "arn:aws:iam::123456789012:role/Admin s3://bucket/AKIA-not-a-key",
+    '{"has_password": true, "password_reset": 1, "secret_count": 3}',
+]
+
+
+@pytest.mark.parametrize("text", INNOCENT)
+def test_what_only_looks_like_a_secret_stays(text: str) -> None:
+    after, found = cleaned(text)
+    assert not found, after
+    assert after == text
+
+
+def test_names_tell_secrets_in_every_shape() -> None:
+    secret = "Tr0ub4dor&3"
+    for value in (
+        {"db": {"password": secret}},
+        {"headers": [["x-api-key", secret]]},
+        {"env": [{"name": "DB_PASSWORD", "value": secret}]},
+        {"http.request.header.authorization": [secret]},
+        f"PGPASSWORD={secret} psql",
+        f"curl --password {secret} https://x",
+        "{'clientSecret': '" + secret + "'}",
+        f'config: {{"apiKey": "{secret}"',
+        json.dumps(json.dumps({"a": json.dumps({"password": 'quo"ted' + secret})})),
+        {"pin": 1, "password": 12345678},
+    ):
+        after, found = cleaned(value)
+        assert found == {"password": 1}, value
+        assert secret not in str(after)
+        assert "12345678" not in str(after)
+
+
+def test_the_same_secret_has_the_same_stand_in_and_a_guessable_one_tells_little() -> None:
+    one, other = (cleaned(f"password={word}")[0] for word in ("swordfish1", "swordfish2"))
+    assert one != other
+    assert one == cleaned("password=swordfish1")[0]
+    assert len(one.rpartition(":")[2]) == len("abc]"), "twelve bits of a hash single out no word of a list"
+
+
+def test_numbers_of_any_length_survive_beside_a_secret() -> None:
+    text = f'{{"n": 123456789012345678901234567890, "f": 1.0, "key": "{SECRETS["openai_key"]}"}}'
+    assert '"n":123456789012345678901234567890' in cleaned(text)[0]
+
+
+@pytest.mark.parametrize("text", ['password="' * 2_000, "[" * 50_000, f"{SECRETS['private_key'][:31]}" * 500, "a://" * 9_000])
+def test_texts_made_to_be_slow_or_deep_are_answered(text: str) -> None:
+    after, _ = cleaned(text)
+    assert isinstance(after, str)
+
+
+def test_own_patterns_are_looked_for_in_every_text() -> None:
+    own = Redactor(frozenset(), (("customer", "^C-[0-9]{4}$"),))
+    found = Counter[str]()
+    after = own.value({"a": ["C-1234", "about C-1234"], "n": 1}, found)
+    assert after == {"a": [stand_in("customer", "C-1234"), "about C-1234"], "n": 1}
+    assert found == {"customer": 1}
