@@ -38,7 +38,7 @@ _SPACES: Final = frozenset(
 )
 """First parts of names that conventions define."""
 
-_NAMES: Final = frozenset(
+NAMES: Final = frozenset(
     {
         names.LOOP_RUN_ID, names.LOOP_TASK, names.LOOP_TASK_TYPE, names.LOOP_STOP_REASON_DECLARED, names.LOOP_SIGNATURE,
         names.LOOP_FINGERPRINT, names.LOOP_PATTERN, names.LOOP_VERDICT, names.LOOP_STOP_REASON, names.HTTP_METHOD,
@@ -73,18 +73,22 @@ _NAMES: Final = frozenset(
         names.LIVEKIT_TOOL_CALL_ID, names.LIVEKIT_GENERATION_ID, names.LIVEKIT_AGENT_LABEL, names.LIVEKIT_AGENT_NAME,
         names.VOLTAGENT_ENTITY_TYPE, names.VOLTAGENT_ENTITY_NAME, names.VOLTAGENT_SUBAGENT_NAME, names.VOLTAGENT_MODEL,
         names.VOLTAGENT_ROOT_MODEL, names.VOLTAGENT_ROOT_FINISH_REASON,
-        # What is told of our own alerts, and of what runs where.
+        # What is told of our own alerts, of other systems, and of what made the span.
         "alert_id", "pattern", "severity", "action", "stop_reason", "rpc.system", "rpc.method", "db.system", "db.system.name",
-        "db.operation.name", "messaging.system", "messaging.operation.name", "server.address", "network.protocol.name",
-        "service.name", "service.version", "service.namespace", "service.instance.id", "telemetry.sdk.name",
-        "telemetry.sdk.language", "telemetry.sdk.version", "telemetry.auto.version", "telemetry.distro.name",
-        "telemetry.distro.version", "deployment.environment", "deployment.environment.name", "process.runtime.name",
-        "process.runtime.version", "os.type", "host.arch", "cloud.provider", "cloud.region", "k8s.namespace.name",
-        "k8s.deployment.name", "k8s.pod.name", "container.id", "schema_url", "resource_schema_url", "trace_id", "span_id",
+        "db.operation.name", "messaging.system", "messaging.operation.name", "network.protocol.name", "service.name",
+        "service.version", "service.namespace", "telemetry.sdk.name", "telemetry.sdk.language", "telemetry.sdk.version",
+        "telemetry.auto.version", "telemetry.distro.name", "telemetry.distro.version", "deployment.environment",
+        "deployment.environment.name", "process.runtime.name", "process.runtime.version", "os.type", "trace_id",
+        "span_id",
     }
 )  # fmt: skip
 """Attributes, each with a name, an id or a word of a list."""
 
+_PLACES: Final = frozenset(
+    "server.address service.instance.id host.arch cloud.provider cloud.region container.id "
+    "k8s.namespace.name k8s.deployment.name k8s.pod.name schema_url resource_schema_url".split()
+)
+"""Attributes that say where something runs or stands: no content, and nobody's business but the owner's."""
 
 _WORDS: Final = frozenset({names.ERROR_TYPE, names.EXCEPTION_TYPE, names.FINISH_REASONS, names.FINISH_REASON, names.OPERATION})
 """Of these, what holds one word: writers put whole messages there as well."""
@@ -118,7 +122,7 @@ def as_id(text: str) -> str:
 
 def key_of(name: str) -> str:
     """Return the name of an attribute as it is where a convention defines it or may, else as its stand-in."""
-    if name in _NAMES:
+    if name in NAMES or name in _PLACES:
         return name
     if not _KEY.fullmatch(name) or name.startswith(_FREE):
         return withheld(name)
@@ -135,7 +139,7 @@ def value_of(name: str, value: Any, as_text: Any) -> Any:
     """
     if isinstance(value, bool | int | float) or value is None:
         return value
-    if name in _NAMES:
+    if name in NAMES or name in _PLACES:
         kept = as_id if name in _WORDS or name.lower().endswith("id") else as_name
         if isinstance(value, str):
             return kept(value)
