@@ -24,7 +24,7 @@ STANDARD_INPUT = Path("-")
 @click.argument("files", nargs=-1, type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path))
 @click.pass_context
 def import_files(context: click.Context, db: Path, files: tuple[Path, ...]) -> None:
-    """Read OTLP/JSON files into the database.
+    """Read OTLP/JSON files of traces, and of coding agents' logs, into the database.
 
     Each of FILES holds one request, or one a line, plain or .gz; `-` reads standard input.
     Spans that are in the database already are counted and left as they are, so importing twice does no harm.

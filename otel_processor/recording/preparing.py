@@ -20,7 +20,7 @@ from otel_processor.runs.records import KeptEvidence, ReadSpan
 from otel_processor.runs.telling import with_told
 from otel_processor.store.columns import DELIVERIES, SPANS, Columns
 
-VALUE_LIMIT = "otel.attribute_value_length_limit"
+VALUE_LIMIT = names.VALUE_LIMIT
 """Name under which a span's `extra` keeps the SDK's own limit on the length of values."""
 
 

@@ -71,6 +71,10 @@ class Folding:
         fresh, run.fresh = run.fresh, []
         if new and new[0].item.order < run.last_order:
             return False
+        paired = run.twins.pair(new)
+        if paired is None:
+            return False
+        new = paired
         late = run.tellings.bring(fresh, new)
         if late is None:
             return False
