@@ -21,8 +21,8 @@ _USAGE: Final = Table.of(
     words={"model": (names.PLAIN_MODEL,)},
     counts={
         # Cached tokens are part of the input, reasoning of the output.
-        "input_tokens": (names.CODEX_LOG_INPUT_TOKENS,),
-        "output_tokens": (names.CODEX_LOG_OUTPUT_TOKENS,),
+        "input_tokens": (names.LOG_INPUT_TOKENS,),
+        "output_tokens": (names.LOG_OUTPUT_TOKENS,),
         "cache_read_tokens": (names.CODEX_LOG_CACHED_TOKENS,),
         "cache_write_tokens": (names.CODEX_LOG_CACHE_WRITE_TOKENS,),
         "reasoning_tokens": (names.CODEX_LOG_REASONING_TOKENS,),
@@ -34,7 +34,7 @@ _VOLATILE_HEAD: Final = re.compile(r"\A(?:Chunk ID: \S+\n)?(?:Wall time: [^\n]*\
 
 
 def _shared(attributes: Attributes) -> Fields:
-    agent, conversation = word(attributes.get(names.CODEX_AGENT_NAME)), word(attributes.get(names.CODEX_CONVERSATION_ID))
+    agent, conversation = word(attributes.get(names.PLAIN_AGENT_NAME)), word(attributes.get(names.CODEX_CONVERSATION_ID))
     found: Fields = {"agent": "codex" if agent in {None, _MAIN_AGENT} else agent}
     if conversation is not None:
         found["conversation_id"] = conversation
@@ -42,7 +42,7 @@ def _shared(attributes: Attributes) -> Fields:
 
 
 def _tool(attributes: Attributes) -> Fields:
-    found = _TOOL.read(attributes) | content(attributes, arguments=(names.CODEX_ARGUMENTS,), result=(names.CODEX_OUTPUT,))
+    found = _TOOL.read(attributes) | content(attributes, arguments=(names.CODEX_ARGUMENTS,), result=(names.PLAIN_OUTPUT,))
     result = found.get("result")
     if isinstance(result, str) and _cut_at(attributes) is None:
         found["result"] = _VOLATILE_HEAD.sub("", result)
@@ -52,13 +52,13 @@ def _tool(attributes: Attributes) -> Fields:
 
 
 def _cut_at(attributes: Attributes) -> int | None:
-    output = attributes.get(names.CODEX_OUTPUT)
+    output = attributes.get(names.PLAIN_OUTPUT)
     return len(output) if flag(attributes.get(names.CODEX_OUTPUT_TRUNCATED)) and isinstance(output, str) else None
 
 
 def _tells_usage(attributes: Attributes) -> bool:
     """One event of a stream is told twice: as it came, and with what it cost."""
-    return attributes.get(names.CODEX_LOG_INPUT_TOKENS) is not None
+    return attributes.get(names.LOG_INPUT_TOKENS) is not None
 
 
 def _home(attributes: Attributes, _: Attributes) -> str | None:

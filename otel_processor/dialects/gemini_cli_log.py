@@ -20,8 +20,8 @@ _TOOL: Final = Table.of(words={"tool": (names.GEMINI_LOG_TOOL, names.PLAIN_TOOL_
 _MODEL: Final = Table.of(
     words={"model": (names.PLAIN_MODEL,)},
     counts={
-        "input_tokens": (names.GEMINI_LOG_INPUT_TOKENS,),
-        "output_tokens": (names.GEMINI_LOG_OUTPUT_TOKENS,),
+        "input_tokens": (names.LOG_INPUT_TOKENS,),
+        "output_tokens": (names.LOG_OUTPUT_TOKENS,),
         "cache_read_tokens": (names.GEMINI_LOG_CACHED_TOKENS,),
         "reasoning_tokens": (names.GEMINI_LOG_THOUGHT_TOKENS,),
     },

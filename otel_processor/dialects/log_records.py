@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 WRITERS: Final[tuple[LogWriter, ...]] = (CLAUDE_CODE_LOG, CODEX_LOG, GEMINI_CLI_LOG)
 
-WRITER_NAMES: Final = frozenset(writer.name for writer in WRITERS)
-"""Dialects whose calls may be told by log records as well."""
+TELLING_DIALECTS: Final = frozenset(name for writer in WRITERS for name in (writer.name, writer.dialect().name))
+"""Those whose calls both spans and log records may tell."""
 
 RECEIVED: Final = "otel_processor.log"
 """Name under which the span's `extra` keeps what the record says beside its attributes."""

@@ -48,6 +48,7 @@ class LogWriter:
     """A program that tells what its agent does in log records."""
 
     name: str
+    """As the dialect of its spans is called."""
     prefix: str
     """Of the names of its events, with the dot."""
     scopes: frozenset[str]
@@ -55,7 +56,7 @@ class LogWriter:
     events: Mapping[str, Event]
     """By their names without the prefix."""
     home: Callable[[Attributes, Attributes], str | None]
-    """(attributes, resource's attributes) → what the records share that make up one trace, where they name none. None: nothing."""
+    """(attributes, the resource's) → what those have in common that make up one trace where they name none; None: nothing."""
     shared: Callable[[Attributes], Fields]
     """What every record of it says."""
     keeps_trace: bool = True
@@ -80,7 +81,7 @@ class LogWriter:
 
     def dialect(self) -> Dialect:
         """Return the dialect that reads the spans that were made of such records."""
-        return Dialect(name=self.name, markers=frozenset({names.LOG_EVENT}), role=self._role, fields=self._fields)
+        return Dialect(name=f"{self.name}_log", markers=frozenset({names.LOG_EVENT}), role=self._role, fields=self._fields)
 
     def _event(self, span: SpanFacts) -> Event | None:
         name = word(span.attributes.get(names.LOG_EVENT))

@@ -11,14 +11,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from otel_processor.dialects.log_records import WRITER_NAMES
+from otel_processor.dialects.log_records import TELLING_DIALECTS
 from otel_processor.model import LogPart, Role
 from otel_processor.runs.entry import Entry, Key
 from otel_processor.runs.records import ReadSpan
 from otel_processor.runs.same_call import told_together
 
 _NEAR_NS: Final = 2_000_000_000
-"""Between the ends of a span and of a record of one call that share no id: records round to milliseconds, and come a bit later."""
+"""Between the ends of a span and of a record of one call that share no id: records come a bit later, and in milliseconds."""
 
 _SAME_ID_NS: Final = 600_000_000_000
 """The same where they share one: hooks run between the two, and there are servers that use ids again."""
@@ -80,7 +80,7 @@ class Twins:
         """
         parts: dict[LogPart | None, list[Entry]] = {}
         for entry in new:
-            if entry.is_call and entry.item.reading.dialect in WRITER_NAMES:
+            if entry.is_call and entry.item.reading.dialect in TELLING_DIALECTS:
                 parts.setdefault(entry.item.reading.log, []).append(entry)
         if not parts:
             return new
