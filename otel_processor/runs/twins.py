@@ -1,15 +1,16 @@
 """Calls that a span and a log record tell: they are found in pairs, and each counts once.
 
 Where both carry an id, that decides; else the record and the span that end nearest to each other, within two seconds. The
-pairs are the same in whatever order they come: the nearest two first, then the nearest of those that are left.
+pairs are the same in whatever order they come: the nearest two first, then the nearest of those that are left. A span is
+what stands for the call.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, NamedTuple
 
 from otel_processor.dialects.log_records import TELLING_DIALECTS
 from otel_processor.model import LogPart, Role
@@ -63,40 +64,72 @@ class _Side:
         )
 
 
+class Paired(NamedTuple):
+    """What became of new entries."""
+
+    rest: Sequence[Entry]
+    """Those that are left, in their order."""
+    more: Mapping[Key, ReadSpan]
+    """Calls that were folded before, by spans, and the records that tell more of them."""
+    instead: Mapping[Key, Entry]
+    """Calls that were folded before, by records, and the new spans that stand for them."""
+
+
 class Twins:
     """The calls of one run that may have a twin; owned by the ledger."""
 
-    __slots__ = ("_answers", "_calls")
+    __slots__ = ("_answers", "_calls", "has_records")
 
     def __init__(self) -> None:
         self._answers = _Pairing()
         self._calls = _Pairing()
+        self.has_records = False
+        """Whether log records tell calls of the run."""
 
-    def pair(self, new: Sequence[Entry]) -> Sequence[Entry] | None:
-        """Put new entries together that tell the same call.
-
-        Returns:
-            the entries that are left, in their order; None where one tells a call that was folded before.
-        """
+    def pair(self, new: Sequence[Entry]) -> Paired | None:
+        """Put entries together that tell the same call; None where that would part two that were put together before."""
         parts: dict[LogPart | None, list[Entry]] = {}
         for entry in new:
             if entry.is_call and entry.item.reading.dialect in TELLING_DIALECTS:
                 parts.setdefault(entry.item.reading.log, []).append(entry)
         if not parts:
-            return new
+            return Paired(new, {}, {})
         spans, calls, answers = parts.get(None, []), parts.get(LogPart.CALL, []), parts.get(LogPart.ANSWER, [])
+        self.has_records = self.has_records or bool(calls)
         told = self._answers.add(answers, [entry for entry in calls if entry.item.reading.role is Role.MODEL])
-        if told is None:
+        if told is None or told.with_earlier:
             return None
-        for answer, call in told:
+        for answer, call in told.pairs:
             call.item = told_together(call.item, answer.item)
         doubled = self._calls.add(calls, spans)
         if doubled is None:
             return None
-        for record, span in doubled:
-            span.item = _both(span.item, record.item)
-        gone = {id(entry) for entry in answers} | {id(record) for record, _ in doubled}
-        return [entry for entry in new if id(entry) not in gone] if gone else new
+        gone = {id(entry) for entry in answers} | {id(record) for record, _ in doubled.pairs}
+        for record, span in doubled.pairs:
+            span.item, span.has_twin = both(span.item, record.item), True
+        more: dict[Key, ReadSpan] = {}
+        instead: dict[Key, Entry] = {}
+        for entry, earlier in doubled.with_earlier:
+            entry.has_twin = True
+            if entry.item.reading.log is None:
+                instead[earlier] = entry
+            else:
+                more[earlier] = entry.item
+                gone.add(id(entry))
+        return Paired([entry for entry in new if id(entry) not in gone] if gone else new, more, instead)
+
+
+def may_have_twin(entry: Entry) -> bool:
+    """Return whether a span, or a record, that tells the same call may come."""
+    return not entry.has_twin and entry.is_call and entry.item.reading.dialect in TELLING_DIALECTS
+
+
+class _Pairs(NamedTuple):
+    """Twins that were found."""
+
+    pairs: list[tuple[Entry, Entry]]
+    with_earlier: list[tuple[Entry, Key]]
+    """New entries, and the twin of each that was there before."""
 
 
 class _Pairing:
@@ -108,19 +141,30 @@ class _Pairing:
         self._records: list[_Side] = []
         self._others: list[_Side] = []
 
-    def add(self, records: Sequence[Entry], others: Sequence[Entry]) -> list[tuple[Entry, Entry]] | None:
-        """Return the pairs among new entries; None where one of them belongs to an earlier one, or would part a pair."""
-        lefts, rights = [_Side.of(entry.item) for entry in records], [_Side.of(entry.item) for entry in others]
-        pairs = []
-        for distance, left, right in sorted(_candidates(lefts, rights)):
-            if lefts[left].best is None and rights[right].best is None:
-                lefts[left].best = rights[right].best = distance
-                pairs.append((records[left], others[right]))
-        if _would_part(_near(lefts, self._others)) or _would_part(_near(self._records, rights)):
-            return None
-        self._records = [*self._records, *lefts][-_KEPT:]
-        self._others = [*self._others, *rights][-_KEPT:]
-        return pairs
+    def add(self, records: Sequence[Entry], others: Sequence[Entry]) -> _Pairs | None:
+        """Return the twins among new entries and earlier ones; None where that would part a pair."""
+        entries = {entry.key: entry for entry in (*records, *others)}
+        lefts = [*self._records, *(_Side.of(entry.item) for entry in records)]
+        rights = [*self._others, *(_Side.of(entry.item) for entry in others)]
+        near = sorted(_candidates(lefts, rights))
+        found = _Pairs([], [])
+        for distance, left_at, right_at in near:
+            left, right = lefts[left_at], rights[right_at]
+            if left.best is not None or right.best is not None:
+                continue
+            left.best = right.best = distance
+            record, other = entries.get(left.key), entries.get(right.key)
+            if record is not None and other is not None:
+                found.pairs.append((record, other))
+            elif record is not None:
+                found.with_earlier.append((record, right.key))
+            elif other is not None:
+                found.with_earlier.append((other, left.key))
+        for distance, left_at, right_at in near:
+            if all(side.best is None or distance < side.best for side in (lefts[left_at], rights[right_at])):
+                return None
+        self._records, self._others = lefts[-_KEPT:], rights[-_KEPT:]
+        return found
 
 
 def _candidates(lefts: Sequence[_Side], rights: Sequence[_Side]) -> Iterator[tuple[Distance, int, int]]:
@@ -139,16 +183,6 @@ def _candidates(lefts: Sequence[_Side], rights: Sequence[_Side]) -> Iterator[tup
                 yield distance, number, position
 
 
-def _near(lefts: Sequence[_Side], rights: Sequence[_Side]) -> Iterator[tuple[Distance, _Side, _Side]]:
-    for distance, left, right in _candidates(lefts, rights):
-        yield distance, lefts[left], rights[right]
-
-
-def _would_part(near: Iterable[tuple[Distance, _Side, _Side]]) -> bool:
-    """Return whether any two are nearer to each other than to the twins that they have."""
-    return any(all(side.best is None or distance < side.best for side in sides) for distance, *sides in near)
-
-
 def _distance(record: _Side, other: _Side) -> Distance | None:
     """Return how near the two are, or None where they cannot tell the same call."""
     same_id = record.call_id is not None and record.call_id == other.call_id
@@ -163,7 +197,7 @@ def _distance(record: _Side, other: _Side) -> Distance | None:
     return (not same_id, differs, apart, record.key, other.key)
 
 
-def _both(span: ReadSpan, record: ReadSpan) -> ReadSpan:
+def both(span: ReadSpan, record: ReadSpan) -> ReadSpan:
     """Return the span's call with what only the record says, and with the record's count of tokens where it has one."""
     together = told_together(span, record)
     if record.reading.input_tokens is None and record.reading.output_tokens is None:
