@@ -9,7 +9,10 @@ import hashlib
 import json
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 START = 1_790_000_000_000_000_000
 MS = 1_000_000
@@ -84,7 +87,9 @@ class Session:
         return {"attributes": pairs({"service.name": self.service})}
 
 
-def claude_code(*, traced: bool, session: str = "s-1", prompt: str = "p-1", start: int = START) -> Session:
+def claude_code(
+    *, traced: bool, session: str = "s-1", prompt: str = "p-1", start: int = START, turns: Sequence[str] = TURNS
+) -> Session:
     """One prompt of Claude Code; with the traces beta on, each record names the interaction's trace."""
     made = Session("claude-code", "com.anthropic.claude_code.events", "com.anthropic.claude_code.tracing")
     trace, root = hex_of(f"trace {session} {prompt}", 16), hex_of(f"root {session} {prompt}", 8)
@@ -113,7 +118,7 @@ def claude_code(*, traced: bool, session: str = "s-1", prompt: str = "p-1", star
 
     at = start
     event("user_prompt", at, prompt_length=17, prompt="weather in Paris?")
-    for number in range(len(TURNS) + 1):
+    for number in range(len(turns) + 1):
         used = {"model": "claude-sonnet-4-5", "input_tokens": 50 + number, "output_tokens": 20, "cache_read_tokens": 50}
         span(
             "llm_request",
@@ -125,10 +130,10 @@ def claude_code(*, traced: bool, session: str = "s-1", prompt: str = "p-1", star
         at += 1_000 * MS
         event("api_request", at, **told)
         event("assistant_response", at + MS, request_id=f"req_{number}", response=f"Let me look, {number}.")
-        if number == len(TURNS):
+        if number == len(turns):
             break
-        asked = json.dumps({"file_path": TURNS[number]})
-        failed = TURNS[number] == "missing.txt"
+        asked = json.dumps({"file_path": turns[number]})
+        failed = turns[number] == "missing.txt"
         tool = {"tool_name": "Read", "tool_use_id": f"toolu_{number}"}
         # Without OTEL_LOG_TOOL_DETAILS the span of a tool says nothing of its arguments.
         own = span("tool", at + 2 * MS, at + 40 * MS + 555_000, tool)
@@ -151,7 +156,7 @@ def claude_code(*, traced: bool, session: str = "s-1", prompt: str = "p-1", star
     return made
 
 
-def codex(*, traced: bool, conversation: str = "c-1", start: int = START) -> Session:
+def codex(*, traced: bool, conversation: str = "c-1", start: int = START, turns: Sequence[str] = TURNS) -> Session:
     """One turn of Codex; with a trace exporter, records of tools and requests name its trace, those of tokens none."""
     made = Session("codex_exec", "codex_otel.log_only", "codex_exec")
     trace, root = hex_of(f"turn {conversation}", 16), hex_of(f"turn {conversation}", 8)
@@ -169,7 +174,7 @@ def codex(*, traced: bool, conversation: str = "c-1", start: int = START) -> Ses
     at = start
     event("codex.conversation_starts", at, provider_name="openai")
     event("codex.user_prompt", at, prompt="weather in Paris?")
-    for number in range(len(TURNS) + 1):
+    for number in range(len(turns) + 1):
         event("codex.api_request", at + 300 * MS, attempt="0", duration_ms="300")
         at += 1_000 * MS
         event("codex.sse_event", at, spanned=False, **{"event.kind": "response.completed", "duration_ms": "0"})
@@ -183,16 +188,16 @@ def codex(*, traced: bool, conversation: str = "c-1", start: int = START) -> Ses
         names = ("gen_ai.usage.input_tokens", "gen_ai.usage.output_tokens", "gen_ai.usage.cache_read.input_tokens")
         used = dict(zip(names, (100 + number, 20, 50), strict=True)) | {"codex.usage.total_tokens": 120 + number}
         span("handle_responses", at + 3 * MS, at + 5 * MS, used | {"codex.usage.reasoning_output_tokens": 7})
-        if number == len(TURNS):
+        if number == len(turns):
             break
         tool = {"tool_name": "exec_command", "call_id": f"call_{number}"}
         span("exec_command", at + 4 * MS, at + 150 * MS, tool | {"codex.tool.phase": "dispatch"})
         at += 148 * MS
-        failed = TURNS[number] == "missing.txt"
+        failed = turns[number] == "missing.txt"
         head = (
             f"Chunk ID: {hex_of(str(at), 3)}\nWall time: 0.{number}12 seconds\nProcess exited with code {int(failed)}\nOutput:\n"
         )
-        told = {"duration_ms": "140", "success": "true", "arguments": json.dumps({"cmd": f"cat {TURNS[number]}"})}
+        told = {"duration_ms": "140", "success": "true", "arguments": json.dumps({"cmd": f"cat {turns[number]}"})}
         output = head + ("No such file or directory" if failed else "18C sunny")
         event("codex.tool_result", at, **tool, **told, output=output, agent_name="/root", output_truncated=False)
         at += 20 * MS
@@ -202,7 +207,7 @@ def codex(*, traced: bool, conversation: str = "c-1", start: int = START) -> Ses
     return made
 
 
-def gemini_cli(*, traced: bool, session: str = "g-1", start: int = START) -> Session:
+def gemini_cli(*, traced: bool, session: str = "g-1", start: int = START, turns: Sequence[str] = TURNS) -> Session:
     """One prompt of Gemini CLI; its spans tell neither arguments nor thoughts, and each request is a trace of its own."""
     made = Session("gemini-cli", "gemini-cli", "gemini-cli")
     who = {"gen_ai.conversation.id": session, "gen_ai.agent.name": "gemini-cli"}
@@ -213,7 +218,7 @@ def gemini_cli(*, traced: bool, session: str = "g-1", start: int = START) -> Ses
 
     at = start
     event("gemini_cli.user_prompt", at, prompt="weather in Paris?")
-    for number in range(len(TURNS) + 1):
+    for number in range(len(turns) + 1):
         trace = hex_of(f"ask {session} {number}", 16)
         used = {
             "gen_ai.usage.input_tokens": 100 + number,
@@ -228,10 +233,10 @@ def gemini_cli(*, traced: bool, session: str = "g-1", start: int = START) -> Ses
         counts = {"input_token_count": 100 + number, "output_token_count": 20, "cached_content_token_count": 50}
         reasons = {"finish_reasons": ["stop"], "status_code": 200, "model": "gemini-2.5-pro", "duration_ms": 990.5}
         event("gemini_cli.api_response", at, **counts, thoughts_token_count=7, **reasons)
-        if number == len(TURNS):
+        if number == len(turns):
             break
         trace, step = hex_of(f"step {session} {number}", 16), hex_of(f"step {session} {number}", 8)
-        failed = TURNS[number] == "missing.txt"
+        failed = turns[number] == "missing.txt"
         if traced:
             told = who | {
                 "gen_ai.operation.name": "tool_call",
@@ -248,7 +253,7 @@ def gemini_cli(*, traced: bool, session: str = "g-1", start: int = START) -> Ses
                 own=step,
             )
         at += 40 * MS
-        asked = json.dumps({"file_path": TURNS[number]}, indent=2)
+        asked = json.dumps({"file_path": turns[number]}, indent=2)
         told = {
             "function_name": "read_file",
             "function_args": asked,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import permutations
 from typing import Any
 
 import pytest
@@ -76,18 +77,32 @@ def test_a_span_without_its_record_and_a_record_without_its_span_are_two_calls()
 
 
 def test_the_nearest_span_is_the_one_that_a_record_without_an_id_tells() -> None:
+    """Also where it comes after the record and another span, which were together until then."""
     spans = EVERYTHING["gemini_cli", True]
-    asked = next(span for span in spans if span.name == "llm_call")
+    near = next(span for span in spans if span.name == "llm_call")
     record = next(span for span in spans if span.name == "gemini_cli.api_response")
-    second = {
-        "span_id": "e" * 16,
-        "trace_id": "e" * 32,
-        "start_ns": asked.start_ns + 400_000_000,
-        "end_ns": asked.end_ns + 400_000_000,
-    }
-    calls = stored([asked, replace(asked, **second), record])[0]
-    told = {key[1]: call.reading.reasoning_tokens for key, (_, call, _) in calls.items()}
-    assert told == {asked.span_id: 7, "e" * 16: None}
+    later = {"start_ns": near.start_ns + 400_000_000, "end_ns": near.end_ns + 400_000_000}
+    far = replace(near, span_id="e" * 16, trace_id="e" * 32, **later)
+    for order in permutations([near, far, record]):
+        calls = stored(*([span] for span in order))[0]
+        told = {key[1]: call.reading.reasoning_tokens for key, (_, call, _) in calls.items()}
+        assert told == {near.span_id: 7, far.span_id: None}
+
+
+@pytest.mark.parametrize("first", ["logs", "spans"])
+@pytest.mark.parametrize("writer", WRITERS)
+def test_logs_and_spans_that_come_in_turns_are_joined_as_they_come(writer: str, first: str) -> None:
+    """Every two seconds each exporter sends what it has: the rows are right, and hardly anything is decided anew for it."""
+    session = WRITERS[writer](traced=True, turns=[f"{number}.txt" for number in range(30)])
+    records = list(logs_of_request(session.logs_request(), Tally()))
+    spans = list(spans_of_request(session.traces_request()))
+    store = SmallStore()
+    for begin in range(START - 2_000_000_000, START + 50_000_000_000, 2_000_000_000):
+        for sent in (records, spans) if first == "logs" else (spans, records):
+            store.record([span for span in sent if begin <= span.end_ns < begin + 2_000_000_000])
+    assert (store.outcomes(), store.traces, store.runs) == stored(records + spans)
+    assert len(store.calls) == 61
+    assert store.decided_anew <= 8
 
 
 def test_what_a_model_said_is_told_by_another_record() -> None:
