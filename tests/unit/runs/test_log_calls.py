@@ -76,17 +76,27 @@ def test_a_span_without_its_record_and_a_record_without_its_span_are_two_calls()
     assert {key[1] for key in calls} == {first.span_id, last.span_id}
 
 
-def test_the_nearest_span_is_the_one_that_a_record_without_an_id_tells() -> None:
+@pytest.mark.parametrize("by_ms", [-400, 400])
+def test_the_nearest_span_is_the_one_that_a_record_without_an_id_tells(by_ms: int) -> None:
     """Also where it comes after the record and another span, which were together until then."""
     spans = EVERYTHING["gemini_cli", True]
     near = next(span for span in spans if span.name == "llm_call")
     record = next(span for span in spans if span.name == "gemini_cli.api_response")
-    later = {"start_ns": near.start_ns + 400_000_000, "end_ns": near.end_ns + 400_000_000}
-    far = replace(near, span_id="e" * 16, trace_id="e" * 32, **later)
+    times = {"start_ns": near.start_ns + by_ms * 1_000_000, "end_ns": near.end_ns + by_ms * 1_000_000}
+    far = replace(near, span_id="e" * 16, trace_id="e" * 32, **times)
     for order in permutations([near, far, record]):
         calls = stored(*([span] for span in order))[0]
         told = {key[1]: call.reading.reasoning_tokens for key, (_, call, _) in calls.items()}
         assert told == {near.span_id: 7, far.span_id: None}
+
+
+def test_a_span_in_its_records_place_does_not_hide_that_something_older_came_with_it() -> None:
+    """The call that comes late lies before all that can be folded again."""
+    session = claude_code(traced=True)
+    asked = [span for span in logs_of_request(session.logs_request(), Tally()) if span.name == "claude_code.api_request"]
+    told = [span for span in spans_of_request(session.traces_request()) if span.name == "claude_code.llm_request"]
+    batches = [[asked[1], told[1], asked[2]], [told[2], asked[0]]]
+    assert stored(*batches) == stored([span for batch in batches for span in batch])
 
 
 @pytest.mark.parametrize("first", ["logs", "spans"])
