@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
 START = 1_790_000_000_000_000_000
 MS = 1_000_000
@@ -97,7 +97,7 @@ def claude_code(
 
     def event(name: str, at: int, **more: Any) -> None:
         nonlocal sequence
-        told = {
+        told: dict[str, Any] = {
             "session.id": session,
             "event.name": name,
             "event.timestamp": iso(at),
@@ -119,7 +119,12 @@ def claude_code(
     at = start
     event("user_prompt", at, prompt_length=17, prompt="weather in Paris?")
     for number in range(len(turns) + 1):
-        used = {"model": "claude-sonnet-4-5", "input_tokens": 50 + number, "output_tokens": 20, "cache_read_tokens": 50}
+        used: dict[str, Any] = {
+            "model": "claude-sonnet-4-5",
+            "input_tokens": 50 + number,
+            "output_tokens": 20,
+            "cache_read_tokens": 50,
+        }
         span(
             "llm_request",
             at,
@@ -134,7 +139,7 @@ def claude_code(
             break
         asked = json.dumps({"file_path": turns[number]})
         failed = turns[number] == "missing.txt"
-        tool = {"tool_name": "Read", "tool_use_id": f"toolu_{number}"}
+        tool: dict[str, Any] = {"tool_name": "Read", "tool_use_id": f"toolu_{number}"}
         # Without OTEL_LOG_TOOL_DETAILS the span of a tool says nothing of its arguments.
         own = span("tool", at + 2 * MS, at + 40 * MS + 555_000, tool)
         span("tool.execution", at + 5 * MS, at + 40 * MS, {"success": not failed, "tool_use_id": f"toolu_{number}"}, own)
@@ -162,7 +167,7 @@ def codex(*, traced: bool, conversation: str = "c-1", start: int = START, turns:
     trace, root = hex_of(f"turn {conversation}", 16), hex_of(f"turn {conversation}", 8)
 
     def event(name: str, at: int, *, spanned: bool = True, **more: Any) -> None:
-        told = {"event.name": name, "event.timestamp": iso(at), "conversation.id": conversation, "model": "gpt-5"}
+        told: dict[str, Any] = {"event.name": name, "event.timestamp": iso(at), "conversation.id": conversation, "model": "gpt-5"}
         context = {"traceId": trace, "spanId": hex_of(f"inside {at}", 8)} if traced and spanned else {}
         at += 37_000
         made.log(told | more, timeUnixNano="0", observedTimeUnixNano=str(at), eventName="event otel/src/events.rs:12", **context)
@@ -177,32 +182,37 @@ def codex(*, traced: bool, conversation: str = "c-1", start: int = START, turns:
     for number in range(len(turns) + 1):
         event("codex.api_request", at + 300 * MS, attempt="0", duration_ms="300")
         at += 1_000 * MS
-        event("codex.sse_event", at, spanned=False, **{"event.kind": "response.completed", "duration_ms": "0"})
-        counts = {
+        streamed: dict[str, Any] = {"event.kind": "response.completed"}
+        event("codex.sse_event", at, spanned=False, duration_ms="0", **streamed)
+        counts: dict[str, Any] = {
             "input_token_count": 100 + number,
             "output_token_count": 20,
             "cached_token_count": 50,
             "reasoning_token_count": 7,
         }
-        event("codex.sse_event", at + MS, spanned=False, **{"event.kind": "response.completed"}, **counts)
+        event("codex.sse_event", at + MS, spanned=False, **streamed, **counts)
         names = ("gen_ai.usage.input_tokens", "gen_ai.usage.output_tokens", "gen_ai.usage.cache_read.input_tokens")
-        used = dict(zip(names, (100 + number, 20, 50), strict=True)) | {"codex.usage.total_tokens": 120 + number}
+        used: dict[str, Any] = dict(zip(names, (100 + number, 20, 50), strict=True)) | {"codex.usage.total_tokens": 120 + number}
         span("handle_responses", at + 3 * MS, at + 5 * MS, used | {"codex.usage.reasoning_output_tokens": 7})
         if number == len(turns):
             break
-        tool = {"tool_name": "exec_command", "call_id": f"call_{number}"}
+        tool: dict[str, Any] = {"tool_name": "exec_command", "call_id": f"call_{number}"}
         span("exec_command", at + 4 * MS, at + 150 * MS, tool | {"codex.tool.phase": "dispatch"})
         at += 148 * MS
         failed = turns[number] == "missing.txt"
         head = (
             f"Chunk ID: {hex_of(str(at), 3)}\nWall time: 0.{number}12 seconds\nProcess exited with code {int(failed)}\nOutput:\n"
         )
-        told = {"duration_ms": "140", "success": "true", "arguments": json.dumps({"cmd": f"cat {turns[number]}"})}
+        said: dict[str, Any] = {"duration_ms": "140", "success": "true", "arguments": json.dumps({"cmd": f"cat {turns[number]}"})}
         output = head + ("No such file or directory" if failed else "18C sunny")
-        event("codex.tool_result", at, **tool, **told, output=output, agent_name="/root", output_truncated=False)
+        event("codex.tool_result", at, **tool, **said, output=output, agent_name="/root", output_truncated=False)
         at += 20 * MS
     if traced:
-        total = {"codex.turn.token_usage.total_tokens": 610, "codex.turn.token_usage.input_tokens": 510, "model": "gpt-5"}
+        total: dict[str, Any] = {
+            "codex.turn.token_usage.total_tokens": 610,
+            "codex.turn.token_usage.input_tokens": 510,
+            "model": "gpt-5",
+        }
         made.span("session_task.turn", trace, start - MS, at + 2_000 * MS, total, own=root)
     return made
 
@@ -210,17 +220,17 @@ def codex(*, traced: bool, conversation: str = "c-1", start: int = START, turns:
 def gemini_cli(*, traced: bool, session: str = "g-1", start: int = START, turns: Sequence[str] = TURNS) -> Session:
     """One prompt of Gemini CLI; its spans tell neither arguments nor thoughts, and each request is a trace of its own."""
     made = Session("gemini-cli", "gemini-cli", "gemini-cli")
-    who = {"gen_ai.conversation.id": session, "gen_ai.agent.name": "gemini-cli"}
+    who: dict[str, Any] = {"gen_ai.conversation.id": session, "gen_ai.agent.name": "gemini-cli"}
 
     def event(name: str, at: int, context: dict[str, str] | None = None, **more: Any) -> None:
-        told = {"session.id": session, "event.name": name, "event.timestamp": iso(at), "prompt_id": session}
+        told: dict[str, Any] = {"session.id": session, "event.name": name, "event.timestamp": iso(at), "prompt_id": session}
         made.log(told | more, timeUnixNano=str(at - at % MS), body=value(f"Something of {name}."), **(context or {}))
 
     at = start
     event("gemini_cli.user_prompt", at, prompt="weather in Paris?")
     for number in range(len(turns) + 1):
         trace = hex_of(f"ask {session} {number}", 16)
-        used = {
+        used: dict[str, Any] = {
             "gen_ai.usage.input_tokens": 100 + number,
             "gen_ai.usage.output_tokens": 20,
             "gen_ai.request.model": "gemini-2.5-pro",
@@ -230,8 +240,13 @@ def gemini_cli(*, traced: bool, session: str = "g-1", start: int = START, turns:
             made.span("llm_call", trace, at, at + 1_004 * MS, told)
         event("gemini_cli.api_request", at, request_text="all that was said so far", model="gemini-2.5-pro")
         at += 1_000 * MS
-        counts = {"input_token_count": 100 + number, "output_token_count": 20, "cached_content_token_count": 50}
-        reasons = {"finish_reasons": ["stop"], "status_code": 200, "model": "gemini-2.5-pro", "duration_ms": 990.5}
+        counts: dict[str, Any] = {"input_token_count": 100 + number, "output_token_count": 20, "cached_content_token_count": 50}
+        reasons: dict[str, Any] = {
+            "finish_reasons": ["stop"],
+            "status_code": 200,
+            "model": "gemini-2.5-pro",
+            "duration_ms": 990.5,
+        }
         event("gemini_cli.api_response", at, **counts, thoughts_token_count=7, **reasons)
         if number == len(turns):
             break
@@ -261,10 +276,10 @@ def gemini_cli(*, traced: bool, session: str = "g-1", start: int = START, turns:
             "success": not failed,
             "decision": "accept",
         }
-        error = {"error": "File not found", "error_type": "file_not_found"} if failed else {}
+        error: dict[str, Any] = {"error": "File not found", "error_type": "file_not_found"} if failed else {}
         event("gemini_cli.tool_call", at, {"traceId": trace, "spanId": step} if traced else None, **told, **error)
         at += 10 * MS
     return made
 
 
-WRITERS = {"claude_code": claude_code, "codex": codex, "gemini_cli": gemini_cli}
+WRITERS: dict[str, Callable[..., Session]] = {"claude_code": claude_code, "codex": codex, "gemini_cli": gemini_cli}

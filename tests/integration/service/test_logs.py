@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
+import random
 from typing import TYPE_CHECKING, Any
 
 import grpc  # type: ignore[import-untyped]
 import orjson
 import pytest
-from google.protobuf.json_format import MessageToDict
+from google.protobuf.json_format import MessageToDict, ParseDict
 from opentelemetry._logs import LogRecord, SeverityNumber
 from opentelemetry.exporter.otlp.proto.grpc._log_exporter import OTLPLogExporter as GrpcExporter
 from opentelemetry.exporter.otlp.proto.http._log_exporter import OTLPLogExporter as HttpExporter
@@ -17,14 +19,16 @@ from opentelemetry.sdk._logs.export import SimpleLogRecordProcessor
 from opentelemetry.sdk.resources import Resource
 
 from tests.integration.service.serving import JSON, PROTOBUF, Serving, serving, serving_here
+from tests.integration.service.test_bad_bodies import misshapen, spoilt
 from tests.integration.stored import rows, value
-from tests.made_logs import START, claude_code, codex
+from tests.made_logs import START, WRITERS, claude_code, codex
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
 METHOD = "/opentelemetry.proto.collector.logs.v1.LogsService/Export"
+SPOILT = 60
 LOOP = "loop_detected:repeated_tool_signature"
 IDS = "7dfa8c1f919dc038d7f30112f8cfeaba"
 """Of the made records: a span's ids must stay what they are, or a redelivery after an update would count twice."""
@@ -56,17 +60,12 @@ def as_protobuf(request: dict[str, Any]) -> bytes:
                 if "body" in record:
                     message.body.string_value = record["body"]["stringValue"]
                 _fill(message.attributes, record["attributes"])
-    return made.SerializeToString()
+    return bytes(made.SerializeToString())
 
 
 def _fill(target: Any, attributes: list[dict[str, Any]]) -> None:
     for pair in attributes:
-        ((kind, item),) = pair["value"].items()
-        value = target.add(key=pair["key"]).value
-        if kind == "intValue":
-            value.int_value = int(item)
-        else:
-            setattr(value, {"stringValue": "string_value", "boolValue": "bool_value", "doubleValue": "double_value"}[kind], item)
+        ParseDict(pair["value"], target.add(key=pair["key"]).value)
 
 
 def call(service: Serving, body: bytes) -> bytes:
@@ -171,3 +170,27 @@ def test_records_of_others_are_taken_counted_and_left_alone(service: Serving, db
     assert call(service, request.SerializeToString()) == b""
     assert service.ask("GET", "/healthz").json["counts"]["log_records_left_alone"] == 3
     assert value(db, "select count(*) from spans") == 0
+
+
+def test_no_spoilt_record_is_our_fault(db: Path, caplog: Any) -> None:
+    """Bits turned and values of other types: 200 or a 4xx, no bug in the log, and sound records are stored after."""
+    chance = random.Random(11)
+    answers = set()
+    with serving_here(db) as service:
+        for number in range(SPOILT):
+            session = WRITERS[chance.choice(sorted(WRITERS))](traced=bool(number % 2))
+            records = chance.sample(session.records, 4)
+            request = session.logs_request(records)
+            match number % 3:
+                case 0:
+                    body, kind = spoilt(chance, as_protobuf(request)), PROTOBUF
+                case 1:
+                    body, kind = spoilt(chance, orjson.dumps(request)), JSON
+                case _:
+                    body, kind = json.dumps(misshapen(chance, request)).encode(), JSON
+            answers.add(service.post(body, kind, "/v1/logs").status)
+        assert answers <= {200, 400}
+        sound = claude_code(traced=False, prompt="sound").logs_request()
+        assert service.post(as_protobuf(sound), PROTOBUF, "/v1/logs").status == 200
+        assert rows(db, "select tool_calls, model_calls from runs where run_id = 'sound'") == [(4, 5)]
+    assert [record for record in caplog.records if record.exc_info] == []

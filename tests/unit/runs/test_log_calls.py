@@ -82,8 +82,8 @@ def test_the_nearest_span_is_the_one_that_a_record_without_an_id_tells(by_ms: in
     spans = EVERYTHING["gemini_cli", True]
     near = next(span for span in spans if span.name == "llm_call")
     record = next(span for span in spans if span.name == "gemini_cli.api_response")
-    times = {"start_ns": near.start_ns + by_ms * 1_000_000, "end_ns": near.end_ns + by_ms * 1_000_000}
-    far = replace(near, span_id="e" * 16, trace_id="e" * 32, **times)
+    start_ns, end_ns = near.start_ns + by_ms * 1_000_000, near.end_ns + by_ms * 1_000_000
+    far = replace(near, span_id="e" * 16, trace_id="e" * 32, start_ns=start_ns, end_ns=end_ns)
     for order in permutations([near, far, record]):
         calls = stored(*([span] for span in order))[0]
         told = {key[1]: call.reading.reasoning_tokens for key, (_, call, _) in calls.items()}
