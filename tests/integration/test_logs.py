@@ -109,6 +109,8 @@ def test_what_only_logs_tell_is_added_to_the_calls_of_spans(tmp_path: Path) -> N
     gemini = gemini_cli(traced=True)
     db = written(tmp_path / "gemini.duckdb", records_of(gemini) + spans_of(gemini))
     assert rows(db, f"{USED} order by 1") == [(100 + n, 27, 50, 7, "gemini-2.5-pro") for n in range(5)]
+    # With thoughts the count is whole, and has a price.
+    assert value(db, "select cost_usd > 0 from runs")
 
 
 @pytest.mark.parametrize("writer", WRITERS)
