@@ -101,8 +101,8 @@ class Folding:
         stays = not known and run.checkpoint is not None and len(run.tail) + len(entries) <= _TAIL
         if not stays:
             run.checkpoint, run.tail = None, []
-        may_change = any(entry.lacks_result or run.awaits_twin(entry) for entry in entries[heard.position :])
-        place = heard.position if may_change and not stays else None
+        may_change = not stays and any(entry.lacks_result or run.awaits_twin(entry) for entry in entries[heard.position :])
+        place = heard.position if may_change else None
         for position, entry in enumerate(entries):
             if position == place and heard.before is not None:
                 run.checkpoint = Checkpoint(run.tracker.copy(), heard.before)
