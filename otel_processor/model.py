@@ -112,6 +112,42 @@ class SpanRecord:
     """What OTLP carries beyond the columns: flags, dropped counts, schema URLs, scope attributes."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogRecord:
+    """A log record as received, whatever brought it: ids in lower-case hex or None, times in nanoseconds or 0."""
+
+    trace_id: str | None
+    span_id: str | None
+    time_ns: int
+    observed_ns: int
+    event_name: str
+    body: Any
+    severity: int
+    severity_text: str
+    flags: int
+    dropped_attributes: int
+    attributes: Attributes
+    service: str
+    scope: str
+    scope_version: str
+    resource: Attributes
+    extra: Mapping[str, Any]
+    """What the records of a scope share beyond that: schema URLs, scope attributes."""
+
+
+class LogPart(StrEnum):
+    """What a span that was made of a log record is in its run."""
+
+    CALL = "call"
+    """A call, unless a span tells it: then it only adds to that one."""
+    ANSWER = "answer"
+    """What a model said in a call that another record tells."""
+    TRACED = "traced"
+    """It says that spans tell the model calls of this session."""
+    NOTE = "note"
+    """Kept, and no part of what is judged."""
+
+
 @dataclass(frozen=True, slots=True)
 class RequestedCall:
     """A tool call that a model asked for in its answer."""
@@ -140,6 +176,8 @@ class Reading:
 
     role: Role = Role.OTHER
     dialect: str = ""
+    log: LogPart | None = None
+    """What it is, where it is a log record and no span."""
     agent: str | None = None
     conversation_id: str | None = None
 

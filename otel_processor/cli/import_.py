@@ -27,7 +27,7 @@ STANDARD_INPUT = Path("-")
 def import_files(context: click.Context, db: Path, files: tuple[Path, ...], content: bool | None) -> None:
     """Read OTLP/JSON files into the database.
 
-    Each of FILES holds one request, or one a line, plain or .gz; `-` reads standard input.
+    Each of FILES holds one request of traces, or of coding agents' logs, or one a line, plain or .gz; `-` reads standard input.
     Spans that are in the database already are counted and left as they are, so importing twice does no harm.
     Without FILES, what waits in the spool beside the database is taken along, and nothing else is read.
     In the end runs that are open are closed as abandoned where they are idle for longer than the policy's

@@ -12,6 +12,7 @@ from otel_processor.store.opening import open_read_only
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from otel_processor.ingest.origin import Tally
     from otel_processor.model import SpanRecord
 
 SPANS_PER_BATCH = 5_000
@@ -112,7 +113,11 @@ class Importer:
 def is_clean(importer: Importer) -> bool:
     """Whether everything that was given is in the database now."""
     counted, tally = importer.counted, importer.tally
-    return not (importer.failures or counted.spooled or counted.dropped or tally.malformed_spans or tally.malformed_requests)
+    return not (importer.failures or counted.spooled or counted.dropped or _malformed(tally))
+
+
+def _malformed(tally: Tally) -> int:
+    return tally.malformed_spans + tally.malformed_logs + tally.malformed_requests
 
 
 def summed_up(importer: Importer, files: int) -> str:
@@ -123,12 +128,18 @@ def summed_up(importer: Importer, files: int) -> str:
         told.append(f"{counted.spooled:,} wait in the spool, since the database was held")
     if counted.dropped:
         told.append(f"{counted.dropped:,} lost")
+    if tally.logs:
+        told.append(f"{tally.logs:,} of them log records of agents")
+    if tally.other_logs:
+        told.append(f"{tally.other_logs:,} other log records left out")
+    if tally.malformed_logs:
+        told.append(f"{tally.malformed_logs:,} log records malformed and skipped")
     if tally.malformed_spans:
         told.append(f"{tally.malformed_spans:,} malformed and skipped")
     if tally.malformed_requests:
         told.append(f"{tally.malformed_requests:,} lines or requests that cannot be read, skipped")
     if tally.other_signals:
-        told.append(f"{tally.other_signals:,} requests of logs or metrics left out")
+        told.append(f"{tally.other_signals:,} requests of metrics or profiles left out")
     return f"{counted.spans:,} spans in {counted.files:,} of {files:,} files: {', '.join(told)}"
 
 

@@ -75,9 +75,10 @@ def serve(
 ) -> None:
     """Take OTLP traces from agents in any language.
 
-    They come straight from SDKs or through a Collector. A request is answered with success once its spans are stored; what
-    cannot be stored now is refused with a delay, and senders send it again. Logs and metrics are accepted and left alone.
-    Alerts are told from here, as the environment says. Agents that ask before they call a tool are answered at /v1/guard/….
+    They come straight from SDKs or through a Collector, and so do logs of coding agents. A request is answered with success once
+    what it brings is stored; what cannot be stored now is refused with a delay, and senders send it again. Other logs, and
+    metrics, are accepted and left alone. Alerts are told from here, as the environment says. Agents that ask before they call a
+    tool are answered at /v1/guard/….
     Ctrl-C, or SIGTERM, stores and answers what was accepted, and ends.
     """
     from otel_processor.errors import ConfigError

@@ -43,7 +43,7 @@ def _fields(span: SpanFacts, role: Role) -> Fields:
     if role is Role.TOOL:
         return _of_tool(span.attributes)
     if role is Role.MODEL:
-        return read_messages(_whole(decode_structure(span.attributes.get(names.OUTPUT_MESSAGES)))).fields()
+        return read_messages(joined_answer(decode_structure(span.attributes.get(names.OUTPUT_MESSAGES)))).fields()
     return {}
 
 
@@ -81,7 +81,7 @@ def _answer(response: dict[str, Any]) -> Any:
     return response.get("resultDisplay")
 
 
-def _whole(chunks: Any) -> Any:
+def joined_answer(chunks: Any) -> Any:
     """A streamed answer as one message: neighbouring pieces of a text belong to each other."""
     parts: list[Any] = []
     for chunk in chunks if isinstance(chunks, list) else [chunks]:

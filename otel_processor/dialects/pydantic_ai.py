@@ -16,7 +16,7 @@ from otel_processor.dialects.values import decode_structure, first_content, word
 from otel_processor.model import Role, SpanFacts, Told
 
 _NAMES: Final = {"agent run": Role.AGENT, "running tools": Role.OTHER}
-_ROOT: Final = Table.of(words={"agent": (names.PYDANTIC_AGENT_NAME,)})
+_ROOT: Final = Table.of(words={"agent": (names.PLAIN_AGENT_NAME,)})
 
 
 def _role(span: SpanFacts) -> Role | None:

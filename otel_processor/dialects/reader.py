@@ -27,6 +27,7 @@ from otel_processor.dialects.laminar import LAMINAR
 from otel_processor.dialects.langfuse import LANGFUSE
 from otel_processor.dialects.langsmith import LANGSMITH
 from otel_processor.dialects.livekit import LIVEKIT
+from otel_processor.dialects.log_records import WRITERS
 from otel_processor.dialects.logfire import LOGFIRE
 from otel_processor.dialects.mastra import MASTRA
 from otel_processor.dialects.mlflow import MLFLOW
@@ -49,6 +50,8 @@ if TYPE_CHECKING:
     from otel_processor.model import Told
 
 DIALECTS: Final[tuple[Dialect, ...]] = (
+    # Log records, which have markers of their own.
+    *(writer.dialect() for writer in WRITERS),
     # What these say goes before the conventions that some of them write as well: `chat` on a prompt template, or on none.
     VERCEL,
     LANGSMITH,

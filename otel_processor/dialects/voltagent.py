@@ -40,7 +40,7 @@ _TABLES: Final = {
         words=_WHO | {"model": (names.VOLTAGENT_MODEL,), "provider": (names.OI_PROVIDER,)},
         counts={
             "input_tokens": (names.VOLTAGENT_INPUT_TOKENS,),
-            "output_tokens": (names.VOLTAGENT_OUTPUT_TOKENS,),
+            "output_tokens": (names.PLAIN_OUTPUT_TOKENS,),
             "cache_read_tokens": (names.VOLTAGENT_CACHED_TOKENS,),
             "reasoning_tokens": (names.VOLTAGENT_REASONING_TOKENS,),
         },
@@ -66,7 +66,7 @@ def _fields(span: SpanFacts, role: Role) -> Fields:
     found = _TABLES[role].read(attributes)
     if role is Role.TOOL:
         found.setdefault("tool", span.name.removeprefix("tool.execution:"))
-        found |= content(attributes, arguments=(names.VOLTAGENT_INPUT,), result=(names.VOLTAGENT_OUTPUT,))
+        found |= content(attributes, arguments=(names.VOLTAGENT_INPUT,), result=(names.PLAIN_OUTPUT,))
     elif role is not Role.OTHER:
         key = names.OI_FINISH_REASON if role is Role.MODEL else names.VOLTAGENT_ROOT_FINISH_REASON
         if reason := first_reason(attributes.get(key)):

@@ -8,8 +8,8 @@ from typing import Any
 from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.trace import Link
 
+from otel_processor.dialects.names import VALUE_LIMIT
 from otel_processor.model import SpanEvent, SpanRecord
-from otel_processor.recording.bounds import VALUE_LIMIT
 
 
 def record_of(span: ReadableSpan) -> SpanRecord:

@@ -1,4 +1,4 @@
-"""What the spans of one scope share, and what was counted on the way, whichever encoding brought them."""
+"""What the spans or log records of one scope share, and what was counted on the way, whichever encoding brought them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,20 @@ class Tally:
     malformed_requests: int = 0
     """Requests, or lines of a file, that could not be read at all."""
     other_signals: int = 0
-    """Requests that hold logs or metrics."""
+    """Requests that hold metrics or profiles."""
+    logs: int = 0
+    """Log records of agents."""
+    other_logs: int = 0
+    """Log records of others, or that tell nothing that is looked at."""
+    malformed_logs: int = 0
+
+    def skip_spans(self, number: int = 1) -> None:
+        """Count spans that cannot be read."""
+        self.malformed_spans += number
+
+    def skip_logs(self, number: int = 1) -> None:
+        """Count log records that cannot be read."""
+        self.malformed_logs += number
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,11 +16,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from opentelemetry.proto.common.v1.common_pb2 import AnyValue, KeyValue
+    from opentelemetry.proto.logs.v1.logs_pb2 import ResourceLogs, ScopeLogs
     from opentelemetry.proto.resource.v1.resource_pb2 import Resource
     from opentelemetry.proto.trace.v1.trace_pb2 import ResourceSpans, ScopeSpans, Span
 
-_TRACE_ID_BYTES: Final = 16
-_SPAN_ID_BYTES: Final = 8
+TRACE_ID_BYTES: Final = 16
+SPAN_ID_BYTES: Final = 8
 
 _DROPPED: Final = ("dropped_attributes_count", "dropped_events_count", "dropped_links_count")
 
@@ -43,9 +44,9 @@ def spans_of_message(request: ExportTraceServiceRequest, tally: Tally | None = N
     tally = Tally() if tally is None else tally
     for resource_spans in request.resource_spans:
         for scope_spans in resource_spans.scope_spans:
-            origin = _origin(resource_spans, scope_spans)
+            shared = origin(resource_spans, scope_spans)
             for message in scope_spans.spans:
-                span = _span(message, origin)
+                span = _span(message, shared)
                 if span is None:
                     tally.malformed_spans += 1
                 else:
@@ -53,17 +54,18 @@ def spans_of_message(request: ExportTraceServiceRequest, tally: Tally | None = N
                     yield span
 
 
-def _origin(resource_spans: ResourceSpans, scope_spans: ScopeSpans) -> Origin:
+def origin(resource_spans: ResourceSpans | ResourceLogs, scope_spans: ScopeSpans | ScopeLogs) -> Origin:
+    """What all spans, or log records, of a scope share."""
     resource = resource_spans.resource
     scope = scope_spans.scope
     return origin_of(
-        resource=_attributes(resource.attributes),
+        resource=attributes(resource.attributes),
         resource_dropped=resource.dropped_attributes_count,
         resource_schema=resource_spans.schema_url,
         entity_refs=_entity_refs(resource),
         scope=scope.name,
         scope_version=scope.version,
-        scope_attributes=_attributes(scope.attributes),
+        scope_attributes=attributes(scope.attributes),
         scope_dropped=scope.dropped_attributes_count,
         schema=scope_spans.schema_url,
     )
@@ -82,8 +84,8 @@ def _entity_refs(resource: Resource) -> list[dict[str, Any]]:
 
 
 def _span(message: Span, origin: Origin) -> SpanRecord | None:
-    trace_id = _id(message.trace_id, _TRACE_ID_BYTES)
-    span_id = _id(message.span_id, _SPAN_ID_BYTES)
+    trace_id = hex_id(message.trace_id, TRACE_ID_BYTES)
+    span_id = hex_id(message.span_id, SPAN_ID_BYTES)
     start_ns = nanoseconds(message.start_time_unix_nano)
     if trace_id is None or span_id is None or not start_ns:
         return None
@@ -92,7 +94,7 @@ def _span(message: Span, origin: Origin) -> SpanRecord | None:
     return SpanRecord(
         trace_id=trace_id,
         span_id=span_id,
-        parent_span_id=_id(message.parent_span_id, _SPAN_ID_BYTES),
+        parent_span_id=hex_id(message.parent_span_id, SPAN_ID_BYTES),
         name=message.name,
         kind=_enum_name(message.kind, KINDS),
         start_ns=start_ns,
@@ -103,7 +105,7 @@ def _span(message: Span, origin: Origin) -> SpanRecord | None:
         service=origin.service,
         scope=origin.scope,
         scope_version=origin.scope_version,
-        attributes=_attributes(message.attributes),
+        attributes=attributes(message.attributes),
         events=_events(message, start_ns) if message.events else (),
         resource=origin.resource,
         links=_links(message) if message.links else (),
@@ -118,7 +120,7 @@ def _events(message: Span, start_ns: int) -> tuple[SpanEvent, ...]:
         SpanEvent(
             event.name,
             nanoseconds(event.time_unix_nano) or start_ns,
-            _attributes(event.attributes),
+            attributes(event.attributes),
             event.dropped_attributes_count,
         )
         for event in message.events
@@ -128,12 +130,12 @@ def _events(message: Span, start_ns: int) -> tuple[SpanEvent, ...]:
 def _links(message: Span) -> tuple[Mapping[str, Any], ...]:
     links = []
     for link in message.links:
-        trace_id = _id(link.trace_id, _TRACE_ID_BYTES)
-        span_id = _id(link.span_id, _SPAN_ID_BYTES)
+        trace_id = hex_id(link.trace_id, TRACE_ID_BYTES)
+        span_id = hex_id(link.span_id, SPAN_ID_BYTES)
         if trace_id is None or span_id is None:
             continue
-        attributes = _attributes(link.attributes)
-        links.append(link_of(trace_id, span_id, attributes, link.trace_state, link.dropped_attributes_count, link.flags))
+        said = attributes(link.attributes)
+        links.append(link_of(trace_id, span_id, said, link.trace_state, link.dropped_attributes_count, link.flags))
     return tuple(links)
 
 
@@ -144,27 +146,29 @@ def _extra(message: Span, shared: Mapping[str, Any], flags: int) -> Mapping[str,
     return {**shared, **own} if own else shared
 
 
-def _attributes(pairs: Iterable[KeyValue]) -> dict[str, Any]:
-    return {pair.key: _any_value(pair.value) for pair in pairs}
+def attributes(pairs: Iterable[KeyValue]) -> dict[str, Any]:
+    """Key-value pairs as a dict."""
+    return {pair.key: any_value(pair.value) for pair in pairs}
 
 
-def _any_value(value: AnyValue) -> Any:
+def any_value(value: AnyValue) -> Any:
+    """An AnyValue as a Python value; None for an empty one."""
     kind = value.WhichOneof("value")
     if kind == "string_value":
         return value.string_value
     if kind is None:
         return None
     if kind == "array_value":
-        return [_any_value(item) for item in value.array_value.values]
+        return [any_value(item) for item in value.array_value.values]
     if kind == "kvlist_value":
-        return _attributes(value.kvlist_value.values)
+        return attributes(value.kvlist_value.values)
     return getattr(value, kind) if kind in _PLAIN else None
 
 
 _PLAIN: Final = frozenset({"bool_value", "int_value", "double_value", "bytes_value"})
 
 
-def _id(raw: bytes, size: int) -> str | None:
+def hex_id(raw: bytes, size: int) -> str | None:
     """An id in lower-case hex; None when it has another size or is all zero."""
     return raw.hex() if len(raw) == size and any(raw) else None
 

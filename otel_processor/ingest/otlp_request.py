@@ -9,21 +9,21 @@ from otel_processor.ingest.otlp_values import KINDS, STATUSES, attributes_of, en
 from otel_processor.model import SpanEvent, SpanRecord
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
 
 def spans_of_request(request: Mapping[str, Any], tally: Tally | None = None) -> Iterator[SpanRecord]:
     """The spans of one ExportTraceServiceRequest."""
     tally = Tally() if tally is None else tally
-    for resource_spans in _messages(field(request, "resourceSpans", "resource_spans"), tally):
-        for scope_spans in _messages(field(resource_spans, "scopeSpans", "scope_spans"), tally):
+    for resource_spans in messages(field(request, "resourceSpans", "resource_spans"), tally.skip_spans):
+        for scope_spans in messages(field(resource_spans, "scopeSpans", "scope_spans"), tally.skip_spans):
             try:
-                origin = _origin(resource_spans, scope_spans)
+                shared = origin(resource_spans, scope_spans)
             except RecursionError:
                 tally.malformed_spans += _count(scope_spans.get("spans"))
                 continue
-            for message in _messages(scope_spans.get("spans"), tally):
-                span = _span(message, origin)
+            for message in messages(scope_spans.get("spans"), tally.skip_spans):
+                span = _span(message, shared)
                 if span is None:
                     tally.malformed_spans += 1
                 else:
@@ -31,25 +31,26 @@ def spans_of_request(request: Mapping[str, Any], tally: Tally | None = None) -> 
                     yield span
 
 
-def _messages(values: Any, tally: Tally) -> Iterator[dict[str, Any]]:
-    """The objects of a list; anything else in their place counts as one malformed span."""
+def messages(values: Any, skip: Callable[[], object]) -> Iterator[dict[str, Any]]:
+    """The objects of a list; anything else in their place is skipped, one by one."""
     if values is None:
         return
     if not isinstance(values, list):
-        tally.malformed_spans += 1
+        skip()
         return
     for value in values:
         if isinstance(value, dict):
             yield value
         else:
-            tally.malformed_spans += 1
+            skip()
 
 
 def _count(values: Any) -> int:
     return len(values) if isinstance(values, list) else 1
 
 
-def _origin(resource_spans: Mapping[str, Any], scope_spans: Mapping[str, Any]) -> Origin:
+def origin(resource_spans: Mapping[str, Any], scope_spans: Mapping[str, Any]) -> Origin:
+    """What all spans, or log records, of a scope share."""
     resource = resource_spans.get("resource")
     resource = resource if isinstance(resource, dict) else {}
     scope = scope_spans.get("scope")
@@ -57,13 +58,13 @@ def _origin(resource_spans: Mapping[str, Any], scope_spans: Mapping[str, Any]) -
     return origin_of(
         resource=attributes_of(resource.get("attributes")),
         resource_dropped=_dropped(resource),
-        resource_schema=_text(field(resource_spans, "schemaUrl", "schema_url")),
+        resource_schema=text(field(resource_spans, "schemaUrl", "schema_url")),
         entity_refs=_entity_refs(field(resource, "entityRefs", "entity_refs")),
-        scope=_text(scope.get("name")),
-        scope_version=_text(scope.get("version")),
+        scope=text(scope.get("name")),
+        scope_version=text(scope.get("version")),
         scope_attributes=attributes_of(scope.get("attributes")),
         scope_dropped=_dropped(scope),
-        schema=_text(field(scope_spans, "schemaUrl", "schema_url")),
+        schema=text(field(scope_spans, "schemaUrl", "schema_url")),
     )
 
 
@@ -78,8 +79,8 @@ def _entity_refs(values: Any) -> list[dict[str, Any]]:
         if not isinstance(value, dict):
             continue
         ref = {
-            "schema_url": _text(field(value, "schemaUrl", "schema_url")),
-            "type": _text(value.get("type")),
+            "schema_url": text(field(value, "schemaUrl", "schema_url")),
+            "type": text(value.get("type")),
             "id_keys": _texts(field(value, "idKeys", "id_keys")),
             "description_keys": _texts(field(value, "descriptionKeys", "description_keys")),
         }
@@ -111,13 +112,13 @@ def _record(message: Mapping[str, Any], origin: Origin, trace_id: str, span_id: 
         trace_id=trace_id,
         span_id=span_id,
         parent_span_id=hex_id(field(message, "parentSpanId", "parent_span_id"), 8),
-        name=_text(message.get("name")),
+        name=text(message.get("name")),
         kind=enum_name(message.get("kind"), KINDS, "SPAN_KIND_"),
         start_ns=start_ns,
         # A span that was sent before it ended has no end: it then lasted no time.
         end_ns=nanoseconds(field(message, "endTimeUnixNano", "end_time_unix_nano")) or start_ns,
         status=enum_name(status.get("code"), STATUSES, "STATUS_CODE_"),
-        status_message=_text(status.get("message")),
+        status_message=text(status.get("message")),
         service=origin.service,
         scope=origin.scope,
         scope_version=origin.scope_version,
@@ -125,13 +126,14 @@ def _record(message: Mapping[str, Any], origin: Origin, trace_id: str, span_id: 
         events=_events(message.get("events"), start_ns),
         resource=origin.resource,
         links=_links(message.get("links")),
-        trace_state=_text(field(message, "traceState", "trace_state")),
+        trace_state=text(field(message, "traceState", "trace_state")),
         parent_is_remote=says_remote(flags),
         extra=_extra(message, origin.extra, flags),
     )
 
 
-def _text(value: Any) -> str:
+def text(value: Any) -> str:
+    """A text, empty where it is none."""
     return value if isinstance(value, str) else ""
 
 
@@ -140,7 +142,7 @@ def _events(values: Any, start_ns: int) -> tuple[SpanEvent, ...]:
         return ()
     return tuple(
         SpanEvent(
-            name=_text(value.get("name")),
+            name=text(value.get("name")),
             time_ns=nanoseconds(field(value, "timeUnixNano", "time_unix_nano")) or start_ns,
             attributes=attributes_of(value.get("attributes")),
             dropped_attributes=_dropped(value),
@@ -161,7 +163,7 @@ def _links(values: Any) -> tuple[Mapping[str, Any], ...]:
         span_id = hex_id(field(value, "spanId", "span_id"), 8)
         if trace_id is None or span_id is None:
             continue
-        state = _text(field(value, "traceState", "trace_state"))
+        state = text(field(value, "traceState", "trace_state"))
         attributes = attributes_of(value.get("attributes"))
         links.append(link_of(trace_id, span_id, attributes, state, _dropped(value), whole_number(value.get("flags"))))
     return tuple(links)

@@ -103,10 +103,10 @@ class Pricer:
 def _is_undercounted(reading: Reading) -> bool:
     """Whether the writer is known to leave out tokens that are paid for: any price of what is left would be too low.
 
-    Gemini CLI tells no thoughts, and AgentOps none of Anthropic's cached tokens (docs/tokens.md).
+    Gemini CLI tells thoughts in its log records only, and AgentOps none of Anthropic's cached tokens (docs/tokens.md).
     """
     if reading.dialect == "gemini_cli":
-        return True
+        return reading.reasoning_tokens is None
     return reading.dialect == "agentops" and "claude" in (reading.model or "").lower()
 
 

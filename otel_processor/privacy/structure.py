@@ -47,7 +47,7 @@ NAMES: Final = frozenset(
         names.TASK_STATUS, names.TOOL_NAME, "gen_ai.tool.type", names.TOOL_CALL_ID, names.TOOL_CALL_ID_FLAT, names.TOOL_STATUS,
         names.TOOL_STATUS_OLD, names.REQUEST_MODEL, names.RESPONSE_MODEL, names.FINISH_REASONS, names.FINISH_REASON,
         names.RESPONSE_ID, "gen_ai.output.type", names.OPENAI_SERVICE_TIER, names.OPENAI_SERVICE_TIER_OLD, names.EVENT_NAME,
-        names.EVENT_FINISH_REASON, names.PYDANTIC_AGENT_NAME, names.LOGFIRE_SPAN_TYPE, names.ANTHROPIC_STOP_REASON,
+        names.EVENT_FINISH_REASON, names.PLAIN_AGENT_NAME, names.LOGFIRE_SPAN_TYPE, names.ANTHROPIC_STOP_REASON,
         names.OI_KIND, names.OI_TOOL_NAME, names.OI_TOOL_ID, names.OI_TOOL_CALL_ID, names.PHOENIX_TOOL_CALL_ID,
         names.OI_AGENT_NAME, names.OI_NODE_NAME, names.OI_NODE_ID, names.OI_MODEL, names.OI_REQUEST_MODEL,
         names.OI_RESPONSE_MODEL, names.OI_PROVIDER, names.OI_SYSTEM, names.OI_FINISH_REASON, "input.mime_type",
@@ -73,6 +73,9 @@ NAMES: Final = frozenset(
         names.LIVEKIT_TOOL_CALL_ID, names.LIVEKIT_GENERATION_ID, names.LIVEKIT_AGENT_LABEL, names.LIVEKIT_AGENT_NAME,
         names.VOLTAGENT_ENTITY_TYPE, names.VOLTAGENT_ENTITY_NAME, names.VOLTAGENT_SUBAGENT_NAME, names.VOLTAGENT_MODEL,
         names.VOLTAGENT_ROOT_MODEL, names.VOLTAGENT_ROOT_FINISH_REASON,
+        # Log records of coding agents.
+        names.LOG_EVENT, names.LOG_APART, names.LOG_TRACED, names.EVENT_TIMESTAMP, names.DURATION_MS, names.CLAUDE_PROMPT_ID,
+        names.CLAUDE_REQUEST_ID, names.CODEX_EVENT_KIND, names.GEMINI_LOG_TOOL, names.GEMINI_LOG_FINISH_REASONS,
         # What is told of our own alerts, of other systems, and of what made the span.
         "alert_id", "pattern", "severity", "action", "stop_reason", "rpc.system", "rpc.method", "db.system", "db.system.name",
         "db.operation.name", "messaging.system", "messaging.operation.name", "network.protocol.name", "service.name",

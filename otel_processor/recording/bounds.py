@@ -18,9 +18,6 @@ MAX_VALUE_CHARS = 65_536
 MAX_SPAN_CHARS = 4 << 20
 """Characters kept of all attributes (or events) of one span together; attributes beyond are left out and counted."""
 
-VALUE_LIMIT = "otel.attribute_value_length_limit"
-"""Name under which a span's `extra` keeps the SDK's own limit on the length of values."""
-
 Cuts = dict[str, dict[str, Any]]
 
 _LONE_SURROGATE = re.compile(r"(?<!\\)((?:\\\\)*)\\(u[dD][89a-fA-F][0-9a-fA-F]{2})")

@@ -8,13 +8,14 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from otel_processor.detection.evidence import make_call
+from otel_processor.dialects.names import VALUE_LIMIT
 from otel_processor.dialects.reader import told_by
 from otel_processor.dialects.stops import stop_by_failure
 from otel_processor.model import Call, Reading, ResultEvidence, Role, SpanRecord, Told
 from otel_processor.policy import Policy
 from otel_processor.privacy.redactor import Redactor
 from otel_processor.recording import altering
-from otel_processor.recording.bounds import VALUE_LIMIT, Cuts
+from otel_processor.recording.bounds import Cuts
 from otel_processor.recording.reading_rows import (
     READING,
     REQUESTED,

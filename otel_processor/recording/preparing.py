@@ -15,7 +15,7 @@ from otel_processor.model import NOTHING, Alert, Reading, ResultEvidence, Role, 
 from otel_processor.policy import Policy
 from otel_processor.privacy.settings import Privacy
 from otel_processor.recording.altering import redacted
-from otel_processor.recording.bounds import VALUE_LIMIT, json_text
+from otel_processor.recording.bounds import json_text
 from otel_processor.recording.guarding import OFF, may_hold_secrets, withhold, without_secrets
 from otel_processor.recording.reading_rows import REQUESTED, reading_of, with_signatures
 from otel_processor.recording.span_rows import append_row, remove_last, span_of_row, spans_of_columns
@@ -191,7 +191,7 @@ def read_with_limits(
     span: SpanRecord, reading: Reading, policy: Policy, *, altered: bool, kept: KeptEvidence | None = None
 ) -> ReadSpan:
     """Return the span as the ledger takes it: values that the SDK cut count as unknown, and what we cut is compared first."""
-    limit = span.extra.get(VALUE_LIMIT)
+    limit = span.extra.get(names.VALUE_LIMIT)
     was_cut = False
     if isinstance(limit, int) and reading.role is Role.TOOL:
         reading, was_cut = without_cut_values(reading, span.attributes, limit)

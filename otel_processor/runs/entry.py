@@ -27,6 +27,8 @@ class Entry:
     recorded: RecordedCall | None = None
     tries: Tries | None = None
     """Attempts that HTTP requests inside made."""
+    has_twin: bool = False
+    """A log record tells the same call as this span, or the other way round."""
     declared: str | None = None
     """The run that the user declared for it, where that is not the trace's own."""
 

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from otel_processor.detection.evidence import make_call
-from otel_processor.model import Pattern, Reading, Role
+from otel_processor.model import Pattern, Reading, Role, Told
 from otel_processor.runs.entry import Entry, Key, lacks_result
 from otel_processor.runs.hearing import Hearing
 from otel_processor.runs.histories import Histories
 from otel_processor.runs.memory import Checkpoint, Memory, RunMemory
 from otel_processor.runs.records import Delta, RecordedCall, Resolution
 from otel_processor.runs.tellings import filled_with
+from otel_processor.runs.twins import Paired, both
 
 _TAIL = 32
 """Calls at the end of a run that can be folded again: a result that another span tells is told soon."""
@@ -69,23 +70,27 @@ class Folding:
     def _fold_run(self, run: RunMemory, new: Sequence[Entry], delta: Delta) -> bool:
         """Fold a run's new entries; return False where that can only be done anew."""
         fresh, run.fresh = run.fresh, []
-        if new and new[0].item.order < run.last_order:
+        paired = run.twins.pair(new)
+        if paired is None or (paired.rest and paired.rest[0].item.order < run.last_order and not paired.instead):
             return False
+        new = paired.rest
         late = run.tellings.bring(fresh, new)
         if late is None:
             return False
-        heard = None if late else _listen(run.hearing, new)
+        is_late = late or paired.more or paired.instead
+        heard = None if is_late else _listen(run, new)
         if heard is not None:
             return self._observe_all(run, new, heard, {}, delta)
         open_before = run.tracker.open_alerts
         again = run.take_back()
-        if not late.keys() <= {entry.key for entry in again}:
+        if not {*late, *paired.more, *paired.instead} <= {entry.key for entry in again}:
             return False
-        for entry in again:
-            entry.item = filled_with(entry.item, late.get(entry.key, ()))
-        entries = [*again, *new]
-        heard = _listen(run.hearing, entries)
-        if heard is None or not self._observe_all(run, entries, heard, {entry.key: entry.recorded for entry in again}, delta):
+        if new and new[0].item.order < min(run.last_order, again[0].item.order if again else run.last_order):
+            return False
+        known = {entry.key: entry.recorded for entry in again}
+        entries = sorted([*_retold(again, late, paired, delta), *new], key=lambda entry: entry.item.order)
+        heard = _listen(run, entries)
+        if heard is None or not self._observe_all(run, entries, heard, known, delta):
             return False
         _close(run, open_before, delta)
         return True
@@ -96,7 +101,8 @@ class Folding:
         stays = not known and run.checkpoint is not None and len(run.tail) + len(entries) <= _TAIL
         if not stays:
             run.checkpoint, run.tail = None, []
-        place = None if stays or not any(entry.lacks_result for entry in entries[heard.position :]) else heard.position
+        may_change = not stays and any(entry.lacks_result or run.awaits_twin(entry) for entry in entries[heard.position :])
+        place = heard.position if may_change else None
         for position, entry in enumerate(entries):
             if position == place and heard.before is not None:
                 run.checkpoint = Checkpoint(run.tracker.copy(), heard.before)
@@ -159,16 +165,30 @@ class _Heard(NamedTuple):
     """What had been heard before that one."""
 
 
-def _listen(hearing: Hearing, entries: Sequence[Entry]) -> _Heard | None:
+def _listen(run: RunMemory, entries: Sequence[Entry]) -> _Heard | None:
     """Listen to the entries in their order; None where they tell of calls that are folded and not among them."""
     at_hand: dict[Key, Entry] = {}
     heard = _Heard(len(entries), None)
     for position, entry in enumerate(entries):
-        if heard.before is None and position >= len(entries) - _TAIL and lacks_result(entry.item):
-            heard = _Heard(position, hearing.copy())
-        if hearing.listen(entry, at_hand):
+        may_change = heard.before is None and position >= len(entries) - _TAIL
+        if may_change and (lacks_result(entry.item) or run.awaits_twin(entry)):
+            heard = _Heard(position, run.hearing.copy())
+        if run.hearing.listen(entry, at_hand):
             return None
     return heard
+
+
+def _retold(again: Iterable[Entry], late: Mapping[Key, Iterable[Told]], paired: Paired, delta: Delta) -> Iterator[Entry]:
+    """Yield calls that are folded again, with what is told of them now; a span that came is in its record's place."""
+    for entry in again:
+        if (span := paired.instead.get(entry.key)) is not None:
+            span.item = both(span.item, entry.item)
+            delta.retold[entry.key] = entry.item.span.end_ns
+            continue
+        if (record := paired.more.get(entry.key)) is not None:
+            entry.item, entry.has_twin = both(entry.item, record), True
+        entry.item = filled_with(entry.item, late.get(entry.key, ()))
+        yield entry
 
 
 def _close(run: RunMemory, open_before: Iterable[Pattern], delta: Delta) -> None:

@@ -10,6 +10,7 @@ from otel_processor.runs.conversations import ConversationLookup, Conversations
 from otel_processor.runs.entry import Entry
 from otel_processor.runs.folding import Folding, Price
 from otel_processor.runs.histories import Histories, HistoryLookup
+from otel_processor.runs.log_calls import note_traced, place_log
 from otel_processor.runs.memory import Memory, TraceMemory
 from otel_processor.runs.records import Delta, ReadSpan, TraceRun
 from otel_processor.runs.run_facts import Glimpse, may_be_a_run
@@ -94,7 +95,12 @@ class Ledger:
         touched: dict[str, set[str]] = {}
         awaited: list[tuple[ReadSpan, Node]] = []
         # Children before their parents, also where both end in the same instant.
-        for item in sorted(spans, key=lambda read: (read.span.end_ns, -read.span.start_ns, read.span.span_id)):
+        items = sorted(spans, key=lambda read: (read.span.end_ns, -read.span.start_ns, read.span.span_id))
+        delta.stale_traces |= note_traced(self._memory, items)
+        for item in items:
+            if item.reading.log is not None:
+                self._take_log(item, touched, pending, delta)
+                continue
             # A model is asked in its turn, and only where it matters; the others stand for what they are.
             told = told_of(item) if item.reading.role is Role.OTHER else ()
             made = [made_here(item, each, number) for number, each in enumerate(told, 1) if each.made_here]
@@ -126,6 +132,17 @@ class Ledger:
         delta.stale_runs = {run_id for trace_id in delta.stale_traces for run_id in self.runs_of(trace_id)}
         self._memory.note_ends({run.run_id: run.ended_ns is not None for run in delta.runs})
         return delta
+
+    def _take_log(self, item: ReadSpan, touched: dict[str, set[str]], pending: list[Entry], delta: Delta) -> None:
+        """Take in a log record: a call that no span may tell, or what says nothing of its own."""
+        trace_id = item.span.trace_id
+        trace = self._memory.trace(trace_id, shows_run=False)
+        counts = item.reading.role.is_call and not (trace.is_traced and item.reading.role is Role.MODEL)
+        trace = self._memory.trace(trace_id, shows_run=counts)
+        trace.spans += 1
+        touched.setdefault(trace_id, set()).add(item.span.span_id)
+        if counts and place_log(trace, item, pending):
+            delta.stale_traces.add(trace_id)
 
     # Placing: what is this span, and does it tell a call that another one told?
 

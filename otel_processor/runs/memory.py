@@ -19,6 +19,7 @@ from otel_processor.runs.tellings import Telling, Tellings
 from otel_processor.runs.totals import Totals
 from otel_processor.runs.trace_tree import Node, TraceTree
 from otel_processor.runs.tracker import RunTracker
+from otel_processor.runs.twins import Twins, may_have_twin
 
 OPEN_RUNS = 10_000
 """Runs (and traces, twice as many) that are kept in memory; those put away come back from the store."""
@@ -57,6 +58,8 @@ class TraceMemory:
     decided_by: str = ""
     run_ids: set[str] = field(default_factory=set)
     """Its own run, and those that the user declared for some of its spans."""
+    is_traced: bool = False
+    """A session that log records tell, whose model calls spans tell as well."""
     shows_run: bool = False
     """A call or an agent was seen: the trace is worth a run."""
     tries: dict[str, list[tuple[Node, Tries]]] = field(default_factory=dict)
@@ -139,6 +142,7 @@ class RunMemory:
     trace_ids: set[str] = field(default_factory=set)
     hearing: Hearing = field(default_factory=Hearing)
     tellings: Tellings = field(default_factory=Tellings)
+    twins: Twins = field(default_factory=Twins)
     fresh: list[Telling] = field(default_factory=list)
     """What was told by id and is not brought to its calls yet."""
     checkpoint: Checkpoint | None = None
@@ -181,6 +185,10 @@ class RunMemory:
         if self.lent is None or len(self.trace_ids) < 2:
             return True
         return self.lent == (self.facts.told("outer_agent") or "") and not (self.lent and any(map(has_agent, self.lent_in)))
+
+    def awaits_twin(self, entry: Entry) -> bool:
+        """Return whether a log record of the call, or its span, may come; only where some came before."""
+        return self.twins.has_records and may_have_twin(entry)
 
     def take_back(self) -> list[Entry]:
         """Return to the checkpoint, and return the calls since then; none where there is no checkpoint."""

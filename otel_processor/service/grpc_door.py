@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import grpc  # type: ignore[import-untyped]
-from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceResponse
 
 from otel_processor.bug_reports import report_bug
 from otel_processor.errors import ConfigError
-from otel_processor.ingest import otlp_protobuf
+from otel_processor.service.answers import PROTOBUF, READERS, answer_of
 from otel_processor.service.call_bodies import CallBodies
 from otel_processor.service.grpc_health import GrpcHealth
 from otel_processor.service.refused import Refused
@@ -74,7 +73,7 @@ class GrpcDoor:
             ),
             maximum_concurrent_rpcs=_MOST_CALLS * self.limits.requests,
         )
-        services = {"trace": ("TraceService", self._traces), "logs": ("LogsService", self._ignored("logs"))}
+        services = {"trace": ("TraceService", self._taken("traces")), "logs": ("LogsService", self._taken("logs"))}
         services["metrics"] = ("MetricsService", self._ignored("metrics"))
         server.add_generic_rpc_handlers(
             (
@@ -100,27 +99,28 @@ class GrpcDoor:
             raise ConfigError(f"nobody can listen on {address}: it is in use, or no address of this machine; give another --grpc")
         return server, port
 
-    async def _traces(self, _: Any, context: Any) -> bytes:
-        try:
-            body = await self._body(context)
-            # A sender that no longer waits ends this call, and its spans keep their place until they are stored.
-            taken = await asyncio.shield(self._take(body))
-        except Refused as refused:
-            return await self._refuse(context, refused, "traces")
-        except Exception:  # noqa: BLE001 - our own bug costs this call and nothing else
-            report_bug("service")
-            return await self._refuse(context, Refused.failed(), "traces")
-        self.counts.answered("traces", "grpc")
-        answer = ExportTraceServiceResponse()
-        if taken.rejected:
-            answer.partial_success.rejected_spans = taken.rejected
-            answer.partial_success.error_message = taken.message
-        return bytes(answer.SerializeToString())
+    def _taken(self, signal: str) -> Callable[[Any, Any], Any]:
+        """Take what is stored."""
 
-    async def _take(self, body: bytes) -> Taken:
+        async def take_and_store(_: Any, context: Any) -> bytes:
+            try:
+                body = await self._body(context)
+                # A sender that no longer waits ends this call, and its spans keep their place until they are stored.
+                taken = await asyncio.shield(self._take(body, signal))
+            except Refused as refused:
+                return await self._refuse(context, refused, signal)
+            except Exception:  # noqa: BLE001 - our own bug costs this call and nothing else
+                report_bug("service")
+                return await self._refuse(context, Refused.failed(), signal)
+            self.counts.answered(signal, "grpc")
+            return bytes(answer_of(signal, taken).SerializeToString())
+
+        return take_and_store
+
+    async def _take(self, body: bytes, signal: str) -> Taken:
         with self.room.enter() as place:
             place.hold(more_bytes=len(body))
-            return await self.intake.take(body, "", otlp_protobuf.spans_of_body, place)
+            return await self.intake.take(body, "", READERS[signal][PROTOBUF], place)
 
     def _ignored(self, signal: str) -> Callable[[bytes, Any], Any]:
         """Take what nothing is done with yet, so that a sender of everything finds no errors in its log."""

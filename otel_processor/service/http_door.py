@@ -8,16 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 from google.protobuf.json_format import MessageToDict
-from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceResponse
 from starlette.applications import Starlette
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 
 from otel_processor.bug_reports import report_bug
-from otel_processor.ingest import otlp_json, otlp_protobuf
+from otel_processor.service.answers import JSON, PROTOBUF, READERS, answer_of
 from otel_processor.service.bodies import read_body
-from otel_processor.service.intake import Taken
+from otel_processor.service.intake import NOTHING_TAKEN
 from otel_processor.service.refused import Refused
 from otel_processor.service.token import brings
 from otel_processor.service.unpacking import check_encoding
@@ -26,13 +25,9 @@ if TYPE_CHECKING:
     from google.protobuf.message import Message
 
     from otel_processor.service.counts import Counts
-    from otel_processor.service.intake import Intake, Reader
+    from otel_processor.service.intake import Intake
     from otel_processor.service.limits import Limits
     from otel_processor.service.room import Place, Room
-
-PROTOBUF, JSON = "application/x-protobuf", "application/json"
-
-_READERS: dict[str, Reader] = {PROTOBUF: otlp_protobuf.spans_of_body, JSON: otlp_json.spans_of_body}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,8 +50,8 @@ class HttpDoor:
         """Return the application for a server."""
         return Starlette(
             routes=[
-                Route("/v1/traces", self._traces, methods=["POST"]),
-                Route("/v1/logs", self._ignored("logs"), methods=["POST"]),
+                Route("/v1/traces", self._taken("traces"), methods=["POST"]),
+                Route("/v1/logs", self._taken("logs"), methods=["POST"]),
                 Route("/v1/metrics", self._ignored("metrics"), methods=["POST"]),
                 Route("/healthz", self._healthz),
                 Route("/readyz", self._readyz),
@@ -65,14 +60,19 @@ class HttpDoor:
             ]
         )
 
-    async def _traces(self, request: Request) -> Response:
-        async def take(kind: str, place: Place) -> Message:
-            encoding = request.headers.get("content-encoding", "").strip().lower()
-            check_encoding(encoding)
-            body = await self._body(request, place)
-            return _answer(await self.intake.take(body, encoding, _READERS[kind], place))
+    def _taken(self, signal: str) -> Any:
+        """Take what is stored."""
 
-        return await self._answered(request, "traces", take)
+        async def take_and_store(request: Request) -> Response:
+            async def take(kind: str, place: Place) -> Message:
+                encoding = request.headers.get("content-encoding", "").strip().lower()
+                check_encoding(encoding)
+                body = await self._body(request, place)
+                return answer_of(signal, await self.intake.take(body, encoding, READERS[signal][kind], place))
+
+            return await self._answered(request, signal, take)
+
+        return take_and_store
 
     def _ignored(self, signal: str) -> Any:
         """Take what nothing is done with yet, so that a sender of everything finds no errors in its log."""
@@ -80,8 +80,7 @@ class HttpDoor:
         async def take_and_forget(request: Request) -> Response:
             async def take(_: str, place: Place) -> Message:
                 await self._body(request, place)
-                # The answers of all three signals are the same as long as they say nothing.
-                return ExportTraceServiceResponse()
+                return answer_of(signal, NOTHING_TAKEN)
 
             return await self._answered(request, signal, take)
 
@@ -94,7 +93,7 @@ class HttpDoor:
             kind = given if given == PROTOBUF else JSON
             if not brings(self.token, request.headers.get("authorization")):
                 raise Refused.unauthenticated()
-            if given not in _READERS:
+            if given not in {PROTOBUF, JSON}:
                 raise Refused.unsupported(f"the Content-Type is neither {PROTOBUF} nor {JSON}")
             with self.room.enter() as place:
                 answer = await take(kind, place)
@@ -141,14 +140,6 @@ class HttpDoor:
     async def _readyz(self, _: Request) -> Response:
         state = self.state()
         return Response(orjson.dumps(state), status_code=200 if state["ready"] else 503, media_type=JSON)
-
-
-def _answer(taken: Taken) -> ExportTraceServiceResponse:
-    answer = ExportTraceServiceResponse()
-    if taken.rejected:
-        answer.partial_success.rejected_spans = taken.rejected
-        answer.partial_success.error_message = taken.message
-    return answer
 
 
 def _response(message: Message, kind: str, status: int, headers: dict[str, str] | None = None) -> Response:

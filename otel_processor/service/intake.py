@@ -1,4 +1,4 @@
-"""From the body of a request to spans that are stored, whichever door it came through."""
+"""From the body of a request to spans, also those that log records stand for, that are stored, whichever door it came through."""
 
 from __future__ import annotations
 
@@ -35,6 +35,9 @@ class Taken:
     message: str = ""
 
 
+NOTHING_TAKEN = Taken()
+
+
 class Intake:
     """Decodes requests on threads of its own and waits until their spans are stored."""
 
@@ -57,23 +60,25 @@ class Intake:
             Refused: it was not stored, or not all of it.
         """
         loop = asyncio.get_running_loop()
-        stored, malformed = await loop.run_in_executor(self._pool, self._submit, body, encoding, read, place)
+        stored, tally = await loop.run_in_executor(self._pool, self._submit, body, encoding, read, place)
         refused = await asyncio.wrap_future(stored) if stored is not None else 0
+        malformed = tally.malformed_spans + tally.malformed_logs
         self._counts.leave_out("malformed", malformed)
         self._counts.leave_out("row", refused)
         if not malformed + refused:
-            return Taken()
+            return NOTHING_TAKEN
         reasons = [
-            f"{malformed} without a trace id, a span id or a start time" if malformed else "",
+            f"{tally.malformed_spans} without a trace id, a span id or a start time" if tally.malformed_spans else "",
+            f"{tally.malformed_logs} that are no log records, or have no time" if tally.malformed_logs else "",
             f"{refused} that the database does not take" if refused else "",
         ]
-        return Taken(malformed + refused, "spans left out: " + ", ".join(filter(None, reasons)))
+        return Taken(malformed + refused, "left out: " + ", ".join(filter(None, reasons)))
 
     def close(self) -> None:
         """End the threads."""
         self._pool.shutdown(wait=False, cancel_futures=True)
 
-    def _submit(self, body: bytes, encoding: str, read: Reader, place: Place) -> tuple[Future[int] | None, int]:
+    def _submit(self, body: bytes, encoding: str, read: Reader, place: Place) -> tuple[Future[int] | None, Tally]:
         content = unpacked(body, encoding, most_bytes=self._limits.unpacked_bytes)
         if content is not body:
             place.hold(more_bytes=len(content))
@@ -84,9 +89,11 @@ class Intake:
         except TelemetryFormatError as error:
             raise Refused.malformed(str(error)) from None
         if len(spans) > most:
-            raise Refused.too_large(f"the request has more than {most:,} spans")
-        self._counts.add("spans", len(spans))
+            raise Refused.too_large(f"the request has more than {most:,} spans or log records of agents")
+        self._counts.add("spans", tally.spans)
+        self._counts.add("log_records", tally.logs)
+        self._counts.add("log_records_left_alone", tally.other_logs)
         if not spans:
-            return None, tally.malformed_spans
+            return None, tally
         place.hold(more_spans=len(spans))
-        return self._writer.submit(self._writer.prepared(spans)), tally.malformed_spans
+        return self._writer.submit(self._writer.prepared(spans)), tally

@@ -95,8 +95,10 @@ class ServiceMetrics(Collector):
     def _spans(self) -> Iterator[Metric]:
         counters = self._recorder.counters
         yield _counter("received_spans", "Spans that came and could be read.", (), {(): self._counts.number("spans")})
+        records = {("agents",): self._counts.number("log_records"), ("others",): self._counts.number("log_records_left_alone")}
+        yield _counter("received_log_records", "Log records: kept as spans, and left alone.", ("of",), records)
         left_out = {(reason,): number for reason, number in self._counts.left_out.items()}
-        yield _counter("refused_spans", "Spans left out of requests that were taken.", ("reason",), left_out)
+        yield _counter("refused_spans", "Spans and log records left out of requests that were taken.", ("reason",), left_out)
         yield _counter("stored_spans", "Spans committed to the database.", (), {(): counters.written})
         yield _counter("duplicate_spans", "Spans that were stored already.", (), {(): counters.duplicates})
         yield _counter("spooled_spans", "Spans that went to the spool first.", (), {(): counters.spooled})

@@ -14,7 +14,7 @@ _NUMBERS_AND_FLAGS: Final = frozenset(
         names.HTTP_RESEND_COUNT_OLD, names.PLAIN_SUCCESS, names.CODEX_ABORTED, names.LANGFUSE_IS_ROOT, names.GENKIT_IS_ROOT,
         names.LIVEKIT_TOOL_IS_ERROR, "flags", "parent_is_remote", "dropped_attributes_count", "dropped_events_count",
         "dropped_links_count", "resource_dropped_attributes_count", "scope_dropped_attributes_count",
-        "otel.attribute_value_length_limit",
+        names.VALUE_LIMIT,
     }
 )  # fmt: skip
 

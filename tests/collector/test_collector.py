@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 import threading
 import time
+import urllib.request
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,11 +15,13 @@ from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExport
 from opentelemetry.sdk.trace.export import BatchSpanProcessor, SimpleSpanProcessor, SpanExporter, SpanExportResult
 from opentelemetry.trace import SpanKind
 
+from otel_processor.dialects import names
 from otel_processor.dialects.reader import DIALECTS
 from tests.collector.collecting import Collector, collecting, free_ports
 from tests.integration.agents import agent, ask_model, call_tool, span_id
 from tests.integration.service.serving import serving
 from tests.integration.stored import eventually, rows, stored_ids, value
+from tests.made_logs import WRITERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -151,7 +155,7 @@ def test_spans_of_agents_and_roots_are_kept(db: Path, provider: TracerProvider, 
         for kind in (SpanKind.INTERNAL, SpanKind.CLIENT, SpanKind.PRODUCER):
             with tracer.start_as_current_span("select", kind=kind, attributes={"db.system.name": "postgresql"}):
                 pass
-        for marker in sorted(set().union(*(dialect.markers for dialect in DIALECTS)) | {"loop.task"}):
+        for marker in sorted(set().union(*(dialect.markers for dialect in DIALECTS)) - {names.LOG_EVENT} | {"loop.task"}):
             with tracer.start_as_current_span(marker, attributes={marker: "x"}) as span:
                 kept.append(span_id(span))
         for scope in sorted(set().union(*(dialect.scopes for dialect in DIALECTS))):
@@ -163,6 +167,33 @@ def test_spans_of_agents_and_roots_are_kept(db: Path, provider: TracerProvider, 
         # They came in one request, so what else was to come is there as well.
         assert stored_ids(db) == sorted(kept)
     assert len(sent.accepted) == len(kept) + 3
+
+
+@pytest.mark.parametrize("writer", WRITERS)
+def test_log_records_of_coding_agents_arrive_and_no_others(db: Path, collector: Collector, serve_port: int, writer: str) -> None:
+    """A session that is told in logs alone is a run behind the Collector, with its arguments; a secret in them is a hash."""
+    session = WRITERS[writer](traced=False)
+    request = session.logs_request()
+    (scope,) = request["resourceLogs"][0]["scopeLogs"]
+    other = {"scope": {"name": "my.app"}, "logRecords": [{"timeUnixNano": "1", "body": {"stringValue": f"GET /?key={KEY}"}}]}
+    request["resourceLogs"][0]["scopeLogs"].append(other)
+    for pair in scope["logRecords"][-1]["attributes"]:
+        if pair["key"] == "event.name":
+            scope["logRecords"][-1]["attributes"].append({"key": "note", "value": {"stringValue": KEY}})
+            break
+    body = json.dumps(request).encode()
+    ask = urllib.request.Request(f"http://127.0.0.1:{collector.http_port}/v1/logs", body, {"Content-Type": "application/json"})
+    with urllib.request.urlopen(ask, timeout=30) as answer:
+        assert answer.status == 200
+    with serving(db, "--grpc", "off", env=ENV, http=serve_port) as service:
+        eventually(lambda: rows(db, "select * from runs"), seconds=60, what="the run")
+        assert rows(db, "select tool_calls, model_calls from runs") == [(4, 5)]
+        assert value(db, "select count(*) from calls where arguments like '%weather.txt%'") == 3
+        assert value(db, f"select count(*) from spans where attributes::VARCHAR like '%{KEY}%'") == 0
+        counts = service.ask("GET", "/healthz").json["counts"]
+        assert counts["logs_taken"] == 1
+        # What the Collector cannot know by its name: pieces of streams and requests that say nothing here.
+        assert counts.get("log_records_left_alone", 0) == len(session.records) - counts["log_records"]
 
 
 def test_secrets_do_not_arrive(db: Path, provider: TracerProvider, collector: Collector, serve_port: int) -> None:

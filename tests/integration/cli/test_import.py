@@ -10,6 +10,7 @@ import duckdb
 
 from otel_processor.cli import cli
 from tests.integration.cli.conftest import held
+from tests.made_logs import codex
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -206,3 +207,19 @@ def test_a_bad_setting_of_privacy_is_refused_before_a_file_is_made(runner: CliRu
     assert result.exit_code == 2
     assert "no kind of secret" in result.output
     assert not db.exists()
+
+
+def test_logs_of_coding_agents_are_imported_and_told_apart_from_others(runner: CliRunner, tmp_path: Path) -> None:
+    """As the Collector's file exporter writes them, in a file of their own or among requests of spans."""
+    session = codex(traced=False)
+    other = session.logs_request([{"timeUnixNano": "1", "body": {"stringValue": "GET /"}}])
+    file = tmp_path / "logs.jsonl"
+    file.write_text("\n".join(json.dumps(each) for each in (session.logs_request(), other, request(1, 3))))
+    db = tmp_path / "agents.duckdb"
+    result = runner.invoke(cli, ["import", str(file), "--db", str(db)])
+    assert result.exit_code == 0, result.output
+    kept = len(session.records) - 5  # What a stream is made of, five times, says nothing.
+    assert f"{kept:,} of them log records of agents, 6 other log records left out" in result.output
+    assert "2 runs" in result.output
+    with duckdb.connect(str(db), read_only=True) as connection:
+        assert connection.execute("select tool_calls, model_calls from runs where task = 'codex'").fetchall() == [(4, 5)]

@@ -43,15 +43,15 @@ def test_one_request_for_each_line(path: Path) -> None:
 @pytest.mark.parametrize("indent", [None, 2])
 def test_an_array_of_requests(path: Path, indent: int | None) -> None:
     tally = Tally()
-    assert counts(write(path, json.dumps([request(LEAST), LOGS, request(LEAST)], indent=indent)), tally) == [1, 1]
+    assert counts(write(path, json.dumps([request(LEAST), METRICS, LOGS, request(LEAST)], indent=indent)), tally) == [1, 0, 1]
     assert (tally.spans, tally.other_signals) == (2, 1)
 
 
 def test_other_signals_and_broken_lines_are_counted_and_skipped(path: Path) -> None:
     tally = Tally()
     lines = [LOGS, request(LEAST), METRICS, '{"resourceSpans":[{"scop', "[" * 100_000, {"unknown": 1}, "7", {}, request(LEAST)]
-    assert counts(write(path, *lines), tally) == [1, 1]
-    assert tally == Tally(spans=2, malformed_spans=0, malformed_requests=4, other_signals=2)
+    assert counts(write(path, *lines), tally) == [0, 1, 1]
+    assert tally == Tally(spans=2, malformed_spans=0, malformed_requests=4, other_signals=1)
 
 
 def test_a_broken_first_line_does_not_hide_the_others(path: Path) -> None:
@@ -95,7 +95,19 @@ def test_progress_is_told_in_bytes_of_the_file(path: Path, zipped: bool) -> None
 
 @pytest.mark.parametrize(
     "content",
-    ["", "\n\n", "hello", "[]", "{}", "[1, 2]", json.dumps(LOGS), '{"resourceSpans": 7}', "{\n", "\x1f\x8bno gzip", "\x00\x01"],
+    [
+        "",
+        "\n\n",
+        "hello",
+        "[]",
+        "{}",
+        "[1, 2]",
+        json.dumps(METRICS),
+        '{"resourceSpans": 7}',
+        "{\n",
+        "\x1f\x8bno gzip",
+        "\x00\x01",
+    ],
 )
 def test_a_file_without_trace_data_is_refused_in_one_line(path: Path, content: str) -> None:
     path.write_bytes(content.encode("latin-1"))

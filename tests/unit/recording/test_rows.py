@@ -10,10 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from otel_processor.dialects.names import VALUE_LIMIT
 from otel_processor.model import Alert, SpanEvent, SpanRecord, StopReason
 from otel_processor.policy import Policy
 from otel_processor.pricing import Pricer
-from otel_processor.recording.bounds import MAX_VALUE_CHARS, VALUE_LIMIT
+from otel_processor.recording.bounds import MAX_VALUE_CHARS
 from otel_processor.recording.delta_rows import alert_columns, call_columns, run_columns, trace_columns
 from otel_processor.recording.preparing import Batch, batch_of_columns, kept_evidence, prepare
 from otel_processor.recording.span_rows import append_row, spans_of_columns

@@ -97,7 +97,7 @@ def test_a_name_that_is_a_novel_goes(engine: duckdb.DuckDBPyConnection) -> None:
 
 
 def test_no_name_of_content_is_among_those_that_stay() -> None:
-    for name in harmless.KEPT:
+    for name in harmless.KEPT - {names.CLAUDE_PROMPT_ID}:
         assert not any(word in name for word in ("arguments", "result", "messages", "prompt", "content")), name
     assert not harmless.KEPT & {
         names.OI_INPUT,
