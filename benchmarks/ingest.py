@@ -2,11 +2,12 @@
 
     python benchmarks/ingest.py [--peers] [--seconds 20] [--senders 8] [--batch 512] [--minutes 10] [--json FILE]
 
-`otel-processor serve` runs as a process of its own, on a fresh database, once with the batches of SDKs and once with those of
-Collectors (`--large-batch`). Senders run in this process; each has traces of its own and sends the next request when the last one is
-answered. Acknowledged: answered with success. Queryable: counted by SQL, from another process. Alerts: at half of the rate that was
-measured. With `--minutes` only: the same load for so long, to see whether memory and speed stay as they are. With `--peers`, MLflow
-and Phoenix are installed in venvs of their own (`--peers-dir`) and take the same load.
+`otel-processor serve` runs as a process of its own, on a fresh database, once with the batches of SDKs and once with
+those of Collectors (`--large-batch`). Senders run in this process; each has traces of its own and sends the next request
+when the last one is answered. Acknowledged: answered with success. Queryable: counted by SQL, from another process. Alerts:
+at half of the rate that was measured. With `--minutes`, only this: the load for so long, to see whether memory and speed stay
+as they are. With `--peers`, MLflow and Phoenix are installed in venvs of their own (`--peers-dir`) and take the same load.
+CPU is what to compare where others use the machine: `cores` says how much of it the service got.
 """
 
 from __future__ import annotations
@@ -80,8 +81,9 @@ def _ours(given: argparse.Namespace, folder: Path) -> tuple[list[Measured], list
             alerts = alert_seconds(target, senders=given.senders, batch=given.batch, spans_per_second=half, probes=given.alerts)
         ordered = sorted(alerts)
         print(
-            f"\nan alert, at {half:,.0f} spans/s of others, {len(alerts)} runs that loop: seen {statistics.median(alerts):.2f} s after its "
-            f"span was sent (median), {ordered[int(len(ordered) * 0.9)]:.2f} s (nine of ten), {ordered[-1]:.2f} s (all)"
+            f"\nan alert, at {half:,.0f} spans/s of others, {len(alerts)} runs that loop: seen "
+            f"{statistics.median(alerts):.2f} s after its span "
+            f"was sent (median), {ordered[int(len(ordered) * 0.9)]:.2f} s (nine of ten), {ordered[-1]:.2f} s (all)"
         )
     return found, alerts
 
@@ -122,9 +124,8 @@ def main() -> int:
     options.add_argument("--json", type=Path, help="a file for all figures")
     given = options.parse_args()
     load_before = os.getloadavg()[0]
-    print(
-        f"{os.cpu_count()} CPUs, Python {platform.python_version()}, load average before {load_before:.1f}; {given.senders} senders"
-    )
+    where = f"{os.cpu_count()} CPUs, Python {platform.python_version()}, load average before {load_before:.1f}"
+    print(f"{where}; {given.senders} senders")
     _head()
     measured: list[Measured] = []
     alerts: Sequence[float] = ()

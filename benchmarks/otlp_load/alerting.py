@@ -22,7 +22,7 @@ _EQUAL_CALLS = 3
 
 
 def alert_seconds(target: Target, *, senders: int, batch: int, spans_per_second: float, probes: int) -> list[float]:
-    """Return, for each of some runs that loop, the seconds from sending the call that makes it a loop until its alert's row is there.
+    """Let runs loop; return the seconds from sending the call that makes one a loop until its alert's row is there.
 
     Args:
         target: our service.

@@ -44,7 +44,7 @@ class Measured:
     """Over the second half."""
     db_mib: float
     at_times: list[dict[str, float]] = field(default_factory=list)
-    """Every so many seconds: spans acknowledged and queryable until then, MiB resident, and the slowest of the requests between."""
+    """Every so many seconds: spans acknowledged and queryable until then, MiB resident, the slowest request in between."""
 
     @property
     def lost(self) -> int:

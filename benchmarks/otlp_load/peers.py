@@ -83,7 +83,7 @@ def install(peer: Peer, cache: Path) -> Path:
     shutil.rmtree(venv, ignore_errors=True)
     try:
         subprocess.run([sys.executable, "-m", "venv", venv], check=True, capture_output=True, timeout=_INSTALLING_SECONDS)
-        command = [venv / "bin" / "python", "-m", "pip", "install", "--quiet", f"{peer.package}=={peer.version}"]
+        command = [str(venv / "bin" / "python"), "-m", "pip", "install", "--quiet", f"{peer.package}=={peer.version}"]
         subprocess.run(command, check=True, capture_output=True, text=True, timeout=_INSTALLING_SECONDS)
     except (OSError, subprocess.SubprocessError) as error:
         said = (getattr(error, "stderr", None) or str(error)).strip().splitlines()

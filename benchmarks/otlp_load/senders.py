@@ -1,4 +1,4 @@
-"""Senders of load: each sends its requests one after the other, waits for the answers, and sends again what was refused for now."""
+"""Senders of load: each sends one request after the other, waits for its answer, and sends again what was refused for now."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Requests as SDKs of agents send them, made before the clock starts; sending one anew costs half a microsecond for each span.
+"""Requests as SDKs of agents send them, made before the clock starts; to make one new costs 0.2 microseconds a span.
 
-Every trace is one run: a root span of an agent, model calls with growing usage, tool calls; one run in ten loops. What must be new
-each time (ids, times, a word of each run and of each result) is written over in the encoded bytes, so that the load's own work does
-not compete with the service for the machine's cores.
+Every trace is one run: a root span of an agent, model calls with growing usage, tool calls; one run in ten loops. What must
+be new each time (ids, times, a word of each run and of each result) is written over in the encoded bytes, so that the load's
+own work does not compete with the service for the machine's cores.
 """
 
 from __future__ import annotations
