@@ -89,6 +89,8 @@ def serve(
     # Else gRPC writes a line for every stranger whose handshake fails.
     os.environ.setdefault("GRPC_VERBOSITY", "ERROR")
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    # Unless it is told before its import, gRPC logs what strangers put into their frames, as it came.
+    os.environ.setdefault("GRPC_VERBOSITY", "ERROR")
     try:
         from otel_processor.service.doors import Address
         from otel_processor.service.service import Service, ServiceSettings

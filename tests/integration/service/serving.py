@@ -100,7 +100,9 @@ def serving(db: Path, *options: str, env: Mapping[str, str] | None = None, http:
     """Run `otel-processor serve` until the block ends."""
     command = [sys.executable, "-m", "otel_processor", "serve", "--db", str(db)]
     command += ["--http", f"127.0.0.1:{http}", "--grpc", f"127.0.0.1:{grpc}", *options]
-    process = subprocess.Popen(command, env=environment(env), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    process = subprocess.Popen(
+        command, env=environment(env), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace"
+    )
     assert process.stdout is not None
     found = Serving(0, 0, process)
     seen: list[str] = []
