@@ -2,10 +2,10 @@
 
     python benchmarks/fuzz.py [--bodies 100000] [--senders 24] [--seed N]
 
-Bodies are mutated as protobuf on the wire, as JSON values and text, as compressed streams, and by plain bytes; heads and frames are
-spoilt as well. All goes to a service of this run on this machine. What an answer may be is said by the package that has the schema and
-by Python's own parser. The exit code is 1 when anything is answered otherwise, the service logs a fault of its own or ends, a sound
-request is not stored afterwards, or memory goes on growing.
+Bodies are mutated as protobuf on the wire, as JSON values and text, as compressed streams, and by plain bytes; heads and frames
+are spoilt as well. All goes to a service of this run on this machine. What an answer may be is said by the package that has the
+schema and by Python's own parser. The exit code is 1 when anything is answered otherwise, the service logs a fault of its own or
+ends, a sound request is not stored afterwards, or memory goes on growing.
 """
 
 from __future__ import annotations

@@ -142,4 +142,5 @@ def _holder(text: str) -> str:
         words = Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace").strip()
     except OSError:
         words = ""
-    return f"process {pid} ({(words or found['program'])[:120]})"
+    # On one line, whatever was given to it: this is said in logs.
+    return f"process {pid} ({' '.join((words or found['program']).split())[:120]})"

@@ -51,8 +51,8 @@ def cases(seed: int, count: int, *, bombs: bool = True) -> Iterator[Case]:
     """
     rng = random.Random(seed)
     makers = (
-        _wire, _wire, _wire, _wire_bytes, _wire_deep, _json, _json, _json, _json_bytes, _json_deep, _packed, _packed, _headers, _noise,
-        _other_signals,
+        _wire, _wire, _wire, _wire_bytes, _wire_deep, _json, _json, _json, _json_bytes, _json_deep, _packed, _packed, _headers,
+        _noise, _other_signals,
     )  # fmt: skip
     for number in range(count):
         if bombs and number % 500 == 250:

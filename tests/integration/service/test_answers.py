@@ -17,7 +17,8 @@ from google.rpc.status_pb2 import Status
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceResponse
 
 from tests.integration.service.serving import JSON, PROTOBUF, Serving, request_of, serving_here
-from tests.integration.stored import stored_ids, value
+from tests.integration.stored import rows, stored_ids, value
+from tests.unit.ingest.test_otlp_protobuf import Filled
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -63,6 +64,22 @@ def test_grpc_acknowledges_what_is_stored(service: Serving, db: Path) -> None:
     assert call(service, first.SerializeToString()) == b""
     assert call(service, second.SerializeToString(), compression=grpc.Compression.Gzip) == b""
     assert stored_ids(db) == sorted(ids + more)
+
+
+@pytest.mark.parametrize("kind", [PROTOBUF, JSON, "gRPC"])
+def test_every_field_of_the_schema_can_be_asked_for(service: Serving, db: Path, kind: str) -> None:
+    """Through both doors and in both encodings: what the schema has a field for is in `spans`, found by its descriptor."""
+    filled = Filled()
+    if kind == "gRPC":
+        call(service, filled.request.SerializeToString())
+    else:
+        binary = kind == PROTOBUF
+        body = filled.request.SerializeToString() if binary else orjson.dumps(MessageToDict(filled.request))
+        assert service.post(body, kind).status == 200
+    (row,) = rows(db, "select columns(*)::varchar from spans")
+    text = "\n".join(map(str, row))
+    assert len(filled.wanted) > 35
+    assert {name: wanted for name, wanted in filled.wanted.items() if wanted not in text} == {}
 
 
 def test_redelivered_spans_count_once(service: Serving, db: Path) -> None:

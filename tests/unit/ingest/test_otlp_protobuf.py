@@ -39,7 +39,7 @@ FIXED: dict[str, Any] = {
 STORED = {"Span.kind": "CONSUMER", "Status.code": "ERROR", "AnyValue.bool_value": "true"}
 
 
-class _Filled:
+class Filled:
     """A request in which every field of the schema says something that nothing else says."""
 
     def __init__(self) -> None:
@@ -104,7 +104,7 @@ def stored_text(record: SpanRecord) -> str:
 
 def test_every_field_of_the_schema_is_stored() -> None:
     """Whatever the schema has a field for is found in the row of `spans`; a field that is added to the schema fails here."""
-    filled = _Filled()
+    filled = Filled()
     (record,) = otlp_protobuf.spans_of_message(filled.request)
     text = stored_text(record)
     assert len(filled.wanted) > 35
@@ -114,7 +114,7 @@ def test_every_field_of_the_schema_is_stored() -> None:
 
 def test_a_row_is_the_same_span_again() -> None:
     """Also what has no column of its own comes back from the row."""
-    (record,) = otlp_protobuf.spans_of_message(_Filled().request)
+    (record,) = otlp_protobuf.spans_of_message(Filled().request)
     columns = SPANS.empty()
     append_row(columns, record, 0)
     again = span_of_row({name: values[0] for name, values in columns.items()})
