@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 _VALUES: tuple[Any, ...] = (
     None, True, False, 0, -1, 1.5, 1e308, -1e-320, 2**53, 2**63, 2**64, 2**70, -(2**70), float("nan"), float("inf"),
     "", " ", "0", "-1", "1e3", "0x10", "1_000", "١٢", "9" * 25, "x" * 5_000, "\x00", "\ud800", "\U0001f600", "AAAAAAAAAAA=",
-    "zz" * 16, "0" * 32, [], {}, [[]], [None], [1, "a", {}], {"a": {}}, {"stringValue": 7}, {"intValue": "many"}, {"arrayValue": 3},
-    {"kvlistValue": {"values": 1}},
+    "zz" * 16, "0" * 32, [], {}, [[]], [None], [1, "a", {}], {"a": {}}, {"stringValue": 7}, {"intValue": "many"},
+    {"arrayValue": 3}, {"kvlistValue": {"values": 1}},
     {"doubleValue": "NaN"}, {"bytesValue": "%%%"}, {"stringValue": "\ud800"},
 )  # fmt: skip
 _KEYS = (
