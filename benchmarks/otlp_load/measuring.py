@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, field
 
-from benchmarks.otlp_load.senders import Sender, chains, finish
+from benchmarks.otlp_load.senders import FEW_SPANS, Sender, chains, finish, warm_up
 from benchmarks.otlp_load.targets import Target
 from benchmarks.otlp_load.watching import Watch
 
@@ -70,7 +70,8 @@ def measure(
         Sender(target.place, chain, every_seconds=every, first_after=every * number / senders)
         for number, chain in enumerate(chains(senders, batch))
     ]
-    before = target.stored()
+    warm_up(target.place, senders)
+    before = target.stored_at_last(senders * FEW_SPANS, seconds=_STORING_SECONDS)[0]
     at_times: list[dict[str, float]] = []
     with Watch(target.pid) as watch:
         begun = time.monotonic()

@@ -14,6 +14,7 @@ from benchmarks.otlp_load.traces import Chain, Request
 CHAIN_SPANS = 4_096
 """So many spans of a sender's runs are made, at the least, before they come again with other ids and words."""
 
+FEW_SPANS = 16
 _ANSWER_SECONDS = 300
 _AGAIN = (429, 502, 503, 504)
 
@@ -101,6 +102,11 @@ class Sender(threading.Thread):
                     break
         self._close()
 
+    def once(self) -> None:
+        """Send the first request on the caller's thread, and nothing more."""
+        self._send(next(iter(self._chain.fresh(time.time_ns()))))
+        self._close()
+
     def _send(self, request: Request) -> None:
         begun = time.monotonic()
         while not self._giving_up.is_set():
@@ -136,6 +142,16 @@ class Sender(threading.Thread):
         if self._connection is not None:
             self._connection.close()
             self._connection = None
+
+
+def warm_up(place: Place, senders: int) -> None:
+    """Have as many small requests answered as there will be senders: what is loaded with the first ones is not measured."""
+    first = [Sender(place, Chain(number, batch=FEW_SPANS, requests=1)) for number in range(senders)]
+    threads = [threading.Thread(target=sender.once, daemon=True) for sender in first]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(_ANSWER_SECONDS)
 
 
 def chains(senders: int, batch: int) -> list[Chain]:
