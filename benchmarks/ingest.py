@@ -83,7 +83,7 @@ def _ours(given: argparse.Namespace, folder: Path) -> tuple[list[Measured], list
         print(
             f"\nan alert, at {half:,.0f} spans/s of others, {len(alerts)} runs that loop: seen "
             f"{statistics.median(alerts):.2f} s after its span "
-            f"was sent (median), {ordered[int(len(ordered) * 0.9)]:.2f} s (nine of ten), {ordered[-1]:.2f} s (all)"
+            f"was sent (median), {ordered[-(-len(ordered) * 9 // 10) - 1]:.2f} s (nine of ten), {ordered[-1]:.2f} s (all)"
         )
     return found, alerts
 

@@ -148,6 +148,7 @@ class GrpcDoor:
 
     async def _refuse(self, context: Any, refused: Refused, signal: str) -> bytes:
         self.counts.answered(signal, "grpc", refused.http)
+        refused.let_go()
         trailing = [("grpc-status-details-bin", refused.status().SerializeToString())]
         if (delay := refused.retry_info()) is not None:
             # Some exporters look for the delay by itself.

@@ -109,6 +109,7 @@ class HttpDoor:
 
     def _refusal(self, refused: Refused, signal: str, kind: str) -> Response:
         self.counts.answered(signal, "http", refused.http)
+        refused.let_go()
         headers = {}
         if refused.retry_seconds is not None:
             headers["Retry-After"] = str(refused.retry_seconds)

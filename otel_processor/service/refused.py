@@ -105,6 +105,10 @@ class Refused(Exception):  # noqa: N818 - it is an answer, no error of the progr
         """A bug of ours."""
         return cls(500, INTERNAL, "the service failed on this request; its log says why")
 
+    def let_go(self) -> None:
+        """Forget where it was raised: what was decompressed and decoded there would live until the next look for garbage."""
+        self.__traceback__ = self.__context__ = None
+
     def retry_info(self) -> RetryInfo | None:
         """The delay, for gRPC."""
         return None if self.retry_seconds is None else RetryInfo(retry_delay=Duration(seconds=self.retry_seconds))

@@ -57,7 +57,7 @@ def cases(seed: int, count: int, *, bombs: bool = True) -> Iterator[Case]:
     for number in range(count):
         if bombs and number % 500 == 250:
             encoding = rng.choice(tuple(_PACK))
-            yield Case("bomb", _bomb(encoding), may=frozenset({413}), headers={"Content-Encoding": encoding})
+            yield Case("bomb", bomb(encoding), may=frozenset({413}), headers={"Content-Encoding": encoding})
         else:
             yield rng.choice(makers)(rng)
 
@@ -248,5 +248,6 @@ def _spoilt_bytes(rng: random.Random, body: bytes) -> bytes:
 
 
 @cache
-def _bomb(encoding: str) -> bytes:
+def bomb(encoding: str) -> bytes:
+    """A small body that is larger than the service takes once it is decompressed."""
     return _PACK[encoding](bytes(_BOMB_BYTES))

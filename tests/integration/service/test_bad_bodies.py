@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from tests.fuzz.cases import cases
+from benchmarks.otlp_load.watching import resident_mib
+from tests.fuzz.cases import bomb, cases
 from tests.fuzz.driving import drive, drive_heads
 from tests.integration.service.serving import request_of, serving
 from tests.integration.stored import stored_ids
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 BODIES, HEADS = 1_400, 100
+LEFT_BEHIND_MIB = 40
 
 
 def test_no_body_is_our_fault(db: Path) -> None:
@@ -30,3 +32,14 @@ def test_no_body_is_our_fault(db: Path) -> None:
         assert service.terminate() == 0
         # What strangers send is not written down: no fault of ours, and no lines of theirs.
         assert service.lines.get(timeout=20).startswith("ended; ")
+
+
+def test_what_was_refused_leaves_no_memory_behind(db: Path) -> None:
+    """Small bodies that hold more than 64 MiB each are let go of with their answers."""
+    with serving(db) as service:
+        assert service.process is not None
+        assert service.post(b"").status == 200
+        before = resident_mib(service.process.pid)
+        for encoding in ("gzip", "zstd", "deflate") * 2:
+            assert service.post(bomb(encoding), Content_Encoding=encoding).status == 413
+        assert resident_mib(service.process.pid) < before + LEFT_BEHIND_MIB
