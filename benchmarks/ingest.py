@@ -43,7 +43,7 @@ _COLUMNS = (
     ("most MiB", "most_mib", ",.0f"),
     ("MiB/min", "mib_per_minute", "+,.1f"),
     ("refused", "refused", ",d"),
-    ("lost", "lost", ",d"),
+    ("not there", "lost", ",d"),
 )
 
 
