@@ -30,8 +30,11 @@ def test_no_body_is_our_fault(db: Path) -> None:
         assert service.post(request.SerializeToString()).status == 200
         assert set(ids) <= set(stored_ids(db))
         assert service.terminate() == 0
-        # What strangers send is not written down: no fault of ours, and no lines of theirs.
-        assert service.lines.get(timeout=20).startswith("ended; ")
+        said = []
+        while not said or not said[-1].startswith("ended; "):
+            said.append(service.lines.get(timeout=20))
+        # gRPC may name a header that it cannot read; what strangers sent in its place is not written down.
+        assert [line for line in said if "Traceback" in line or " ERROR " in line or "Debug Text" in line] == []
 
 
 def test_what_was_refused_leaves_no_memory_behind(db: Path) -> None:
