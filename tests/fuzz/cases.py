@@ -118,7 +118,7 @@ def _wire(rng: random.Random) -> Case:
 
 
 def _wire_bytes(rng: random.Random) -> Case:
-    body = _spoilt_bytes(rng, sound(rng).SerializeToString())
+    body = spoilt_bytes(rng, sound(rng).SerializeToString())
     return Case("protobuf, bytes", body, may=_as_protobuf(body))
 
 
@@ -138,7 +138,7 @@ def _json(rng: random.Random) -> Case:
 
 
 def _json_bytes(rng: random.Random) -> Case:
-    body = _spoilt_bytes(rng, json.dumps(MessageToDict(sound(rng))).encode())
+    body = spoilt_bytes(rng, json.dumps(MessageToDict(sound(rng))).encode())
     return Case("JSON, bytes", body, JSON, _as_json(body))
 
 
@@ -155,7 +155,7 @@ def _packed(rng: random.Random) -> Case:
         case 0:
             return Case("cut off", body[: rng.randrange(1, len(body))], may=REFUSED, headers=headers)
         case 1:
-            return Case("packed, bytes", _spoilt_bytes(rng, body), headers=headers)
+            return Case("packed, bytes", spoilt_bytes(rng, body), headers=headers)
         case 2:
             return Case("not packed at all", raw, may=REFUSED, headers=headers)
         case 3:
@@ -229,7 +229,7 @@ def _as_json(body: bytes) -> frozenset[int]:
     return TAKEN if inner is None or isinstance(inner, list) else REFUSED
 
 
-def _spoilt_bytes(rng: random.Random, body: bytes) -> bytes:
+def spoilt_bytes(rng: random.Random, body: bytes) -> bytes:
     """A body with some bytes changed, left out, doubled or put in."""
     found = bytearray(body)
     for _ in range(rng.randint(1, 6)):

@@ -30,7 +30,7 @@ def test_no_body_is_our_fault(db: Path) -> None:
         assert service.post(request.SerializeToString()).status == 200
         assert set(ids) <= set(stored_ids(db))
         assert service.terminate() == 0
-        said = []
+        said: list[str] = []
         while not said or not said[-1].startswith("ended; "):
             said.append(service.lines.get(timeout=20))
         # gRPC may name a header that it cannot read; what strangers sent in its place is not written down.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import random
 from typing import TYPE_CHECKING, Any
 
@@ -18,8 +17,9 @@ from opentelemetry.sdk._logs import LoggerProvider
 from opentelemetry.sdk._logs.export import SimpleLogRecordProcessor
 from opentelemetry.sdk.resources import Resource
 
+from tests.fuzz import texts, wire
+from tests.fuzz.cases import spoilt_bytes
 from tests.integration.service.serving import JSON, PROTOBUF, Serving, serving, serving_here
-from tests.integration.service.test_bad_bodies import misshapen, spoilt
 from tests.integration.stored import rows, value
 from tests.made_logs import START, WRITERS, claude_code, codex
 
@@ -183,11 +183,11 @@ def test_no_spoilt_record_is_our_fault(db: Path, caplog: Any) -> None:
             request = session.logs_request(records)
             match number % 3:
                 case 0:
-                    body, kind = spoilt(chance, as_protobuf(request)), PROTOBUF
+                    body, kind = wire.spoilt(chance, as_protobuf(request)), PROTOBUF
                 case 1:
-                    body, kind = spoilt(chance, orjson.dumps(request)), JSON
+                    body, kind = spoilt_bytes(chance, orjson.dumps(request)), JSON
                 case _:
-                    body, kind = json.dumps(misshapen(chance, request)).encode(), JSON
+                    body, kind = texts.spoilt(chance, request), JSON
             answers.add(service.post(body, kind, "/v1/logs").status)
         assert answers <= {200, 400}
         sound = claude_code(traced=False, prompt="sound").logs_request()
