@@ -77,8 +77,9 @@ class GroupWriter:
         self._clock = clock
         self._queue: queue.SimpleQueue[_Waiting | None] = queue.SimpleQueue()
         self._left_over: _Waiting | None = None
-        self._lock = threading.Lock()
+        self._lock = threading.Condition()
         self._closed = False
+        self._waiting_spans = 0
         self._signed_in_at = -math.inf
         self._came_in_at = -math.inf
         self._could_store = True
@@ -92,6 +93,11 @@ class GroupWriter:
     def start(self) -> None:
         """Begin to write."""
         self._thread.start()
+
+    def await_turn(self) -> None:
+        """Return once less than a group waits: decoded, spans take several times the memory of their bodies."""
+        with self._lock:
+            self._lock.wait_for(lambda: self._closed or self._waiting_spans < self._limits.group_spans)
 
     def prepared(self, spans: Sequence[SpanRecord]) -> Batch:
         """Return spans as `submit` takes them; for the thread that decoded them, while this one writes others."""
@@ -110,6 +116,7 @@ class GroupWriter:
         with self._lock:
             if self._closed:
                 raise Refused.unavailable("the service is ending")
+            self._waiting_spans += waiting.spans
             self._queue.put(waiting)
         return waiting.answer
 
@@ -118,6 +125,7 @@ class GroupWriter:
         with self._lock:
             if not self._closed:
                 self._closed = True
+                self._lock.notify_all()
                 self._queue.put(None)
         self._thread.join(timeout_seconds)
         return not self._thread.is_alive()
@@ -126,6 +134,9 @@ class GroupWriter:
         is_open = True
         while is_open:
             group, is_open = self._next_group()
+            with self._lock:
+                self._waiting_spans -= sum(waiting.spans for waiting in group)
+                self._lock.notify_all()
             try:
                 if group:
                     self._store(group)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import threading
 from typing import TYPE_CHECKING
 
 import pytest
@@ -33,6 +34,25 @@ def test_what_waits_is_written_together(db: Path) -> None:
     # Five requests of two spans fill a group, and one that is larger goes alone.
     assert value(db, "select last_writer from meta").rpartition(":")[2] == "4"
     assert value(db, "select count(*) from spans") == 39
+
+
+def test_decoding_waits_while_a_group_waits_already(db: Path) -> None:
+    """What is not decoded yet is small; the end wakes whoever waits."""
+    recorder = Recorder(db, sent_again=True)
+    writer = GroupWriter(recorder, Limits(group_spans=3), patience_seconds=5)
+    writer.submit(writer.prepared([record(), record()]))
+    writer.await_turn()
+    writer.submit(writer.prepared([record()]))
+    decoding = threading.Thread(target=writer.await_turn)
+    decoding.start()
+    decoding.join(0.2)
+    assert decoding.is_alive()
+    writer.start()
+    decoding.join(30)
+    assert not decoding.is_alive()
+    assert writer.close(30)
+    writer.await_turn()
+    recorder.close()
 
 
 def test_the_file_is_held_while_more_comes_and_free_afterwards(db: Path) -> None:
