@@ -19,10 +19,10 @@ from otel_processor.policy import Policy
 from otel_processor.privacy.alerts import cleaned
 from otel_processor.privacy.settings import Privacy
 from otel_processor.recording import ordering, writing
-from otel_processor.recording.closing import AT_ONCE, close_idle, count_open
+from otel_processor.recording.closing import AT_ONCE
+from otel_processor.recording.housekeeping import IMPATIENT_SECONDS, Housekeeping
 from otel_processor.recording.judge import Judge
 from otel_processor.recording.preparing import Batch, prepare
-from otel_processor.recording.retaining import Retaining
 from otel_processor.recording.spooling import batch_of_spooled, spooled_columns
 from otel_processor.recording.writer import Counters, Writer
 from otel_processor.retention import Retention
@@ -30,7 +30,6 @@ from otel_processor.runs.policies import Policies
 from otel_processor.store import spool
 from otel_processor.store.database import Database, leave_at_once
 from otel_processor.store.opening import resolved
-from otel_processor.store.totals import recount_if_behind
 
 if TYPE_CHECKING:
     import duckdb
@@ -40,18 +39,6 @@ FOLDED_AT_ONCE = 32
 
 _TOLD = 10_000
 """Alerts told ahead of their spans that are remembered."""
-
-_CLOSING_NS = 60_000_000_000
-"""Between two looks for idle runs."""
-
-_PRUNING_NS = 1_000_000_000
-"""Between two looks for old runs while there are more to remove; else it is as long as between two looks for idle ones."""
-
-_PRUNING_SECONDS = 0.5
-"""So long one look removes old runs, and then lets spans through."""
-
-_IMPATIENT_SECONDS = 0.2
-"""How long a batch waits for the file when the one before waited in vain: the spool takes it, and the queue does not run over."""
 
 
 class Recorder:
@@ -108,14 +95,11 @@ class Recorder:
         self._lock = threading.Lock()
         self._waited_in_vain = False
         self._unplaced = 0
-        self._open_runs: int | None = None
         self._news: list[Alert] = []
-        self._closed_idle_ns = -_CLOSING_NS
-        self._pruned_ns = -_CLOSING_NS
-        self._retaining: Retaining | None = None
         self._told: RecentMap[str, bool] = RecentMap(_TOLD)
         self._judge = Judge(self._policy)
         self._writer = Writer(self.path)
+        self._house = Housekeeping(self.database, self._writer, self._judge, self._policies, self._retention, self._clock)
 
     @property
     def counters(self) -> Counters:
@@ -140,7 +124,7 @@ class Recorder:
     @property
     def open_runs(self) -> int | None:
         """Runs in the database that were going on when idle ones were last looked for, once a minute; None: not looked yet."""
-        return self._open_runs
+        return self._house.open_runs
 
     def record(
         self,
@@ -220,8 +204,10 @@ class Recorder:
         """Close all runs that are idle by what their spans say; return False when the database cannot be reached."""
         with self._lock:
             try:
-                while self._close_idle(timeout_seconds, await_arrivals=False) == AT_ONCE:
-                    pass
+                closed = AT_ONCE
+                while closed == AT_ONCE:
+                    closed = self._house.close_idle(timeout_seconds, await_arrivals=False)
+                    self._note_closed(closed)
             except StoreError as error:
                 self._writer.failed(error)
                 return False
@@ -280,7 +266,7 @@ class Recorder:
 
         before = self.counters
         if self._waited_in_vain:
-            timeout_seconds = min(timeout_seconds, _IMPATIENT_SECONDS)
+            timeout_seconds = min(timeout_seconds, IMPATIENT_SECONDS)
         together = batch
         folded: list[Path] = []
         self._news = []
@@ -308,70 +294,17 @@ class Recorder:
         spool.remove(folded)
         self._waited_in_vain = False
         self._writer.reached()
-        self._close_idle_now_and_then()
+        self._note_closed(self._house.close_idle_now_and_then())
         if self._news and self._on_alerts is not None:
             self._on_alerts(self._news)
         if self._is_due and self._on_due is not None:
             self._on_due()
-        self._prune_now_and_then()
+        self._house.remove_old_now_and_then()
         return True
 
-    def _close_idle(self, timeout_seconds: float, *, await_arrivals: bool) -> int:
-        with self.database.write(timeout_seconds=timeout_seconds) as connection:
-            recount_if_behind(connection)
-            closed = close_idle(connection, self._policies, self._clock(), await_arrivals=await_arrivals)
-            self._open_runs = count_open(connection)
-            self._is_due = self._is_due or (closed > 0 and bool(self._plan.sinks))
-            return closed
-
-    def _close_idle_now_and_then(self) -> None:
-        """Look for idle runs once a minute, in a transaction of its own: no batch is lost for it."""
-        now = self._clock()
-        if self._closed_idle_ns <= now < self._closed_idle_ns + _CLOSING_NS:
-            return
-        self._closed_idle_ns = now
-        try:
-            self._close_idle(_IMPATIENT_SECONDS, await_arrivals=True)
-        except StoreError:
-            return
-        except Exception:  # noqa: BLE001 - our own bug costs this look and nothing else
-            self._writer.bug("idle runs could not be closed")
-
-    def _prune_now_and_then(self) -> None:
-        """Remove old runs where that is wanted: once a minute, and soon again while there are more."""
-        if not self._retention.is_set:
-            return
-        now = self._clock()
-        pause = _CLOSING_NS if self._retaining is None else _PRUNING_NS
-        if self._pruned_ns <= now < self._pruned_ns + pause:
-            return
-        self._pruned_ns = now
-        try:
-            until = time.monotonic() + _PRUNING_SECONDS
-            while self._prune_some(now) and time.monotonic() < until:
-                pass
-        except StoreError:
-            return
-        except Exception:  # noqa: BLE001 - our own bug costs this look and nothing else
-            self._retaining = None
-            self._writer.bug("old runs could not be removed")
-
-    def _prune_some(self, now: int) -> bool:
-        """Remove a portion of the old runs; return whether there are more."""
-        if self._retaining is None:
-            idle_seconds = max(self._policies.idle_seconds().values())
-            self._retaining = Retaining(self._retention, now_ns=now, idle_seconds=idle_seconds)
-        with self.database.write(timeout_seconds=_IMPATIENT_SECONDS) as connection:
-            if writing.last_commit(connection) != self._writer.last_commit:
-                self._judge.others_wrote()
-            recount_if_behind(connection)
-            portion = self._retaining.step(connection)
-            self._writer.sign_in(connection)
-        if portion.traces:
-            self._judge.forget(set(portion.traces))
-        if portion.is_last:
-            self._retaining = None
-        return not portion.is_last
+    def _note_closed(self, runs: int) -> None:
+        """Runs were closed, and may have messages about that."""
+        self._is_due = self._is_due or (runs > 0 and bool(self._plan.sinks))
 
     def _with_spooled(self, batch: Batch) -> tuple[Batch, list[Path]]:
         """Return the batch together with batches that wait in the spool, and their files."""

@@ -323,7 +323,7 @@ def test_what_came_from_another_writer_is_looked_at_again_after_a_prune_of_our_o
     assert recorder.record([first], timeout_seconds=5)
     write(db, second)
     clock.forward(61)
-    recorder._prune_now_and_then()
+    recorder._house.remove_old_now_and_then()
     assert recorder.record([third, root], timeout_seconds=5)
     assert rows(db, "select steps, tool_calls, longest_flat_streak from runs where run_id = 'a'") == [(3, 3, 2)]
     assert_true(db)

@@ -1,4 +1,4 @@
-"""The agents of `docs/examples` in other languages are stopped by a real service, where their tools are at hand."""
+"""The agents of `docs/example` in other languages are stopped by a real service, where their tools are at hand."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-EXAMPLES = processes.ROOT / "docs/examples"
+EXAMPLES = processes.ROOT / "docs/example"
 PACKAGES = ("typescript@7.0.2", "@types/node@22.20.7")
 REASON = "loop_detected:repeated_tool_signature"
 TOKEN = "a-word"
