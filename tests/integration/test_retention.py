@@ -303,7 +303,7 @@ def test_a_recorder_that_is_not_told_to_removes_nothing(db: Path) -> None:
 
 def test_a_recorder_goes_on_soon_while_there_are_more(db: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pruning, "SPANS_AT_ONCE", 5)
-    monkeypatch.setattr("otel_processor.recording.recorder._PRUNING_SECONDS", 0.0)
+    monkeypatch.setattr("otel_processor.recording.housekeeping._REMOVING_SECONDS", 0.0)
     write(db, *chain(*(run_of(f"t{number}", OLD + number * SECOND) for number in range(4))))
     clock = Clock(now_ns=NOW)
     recorder = Recorder(db, retention=Retention(DAYS), clock=clock)
