@@ -101,10 +101,8 @@ class Webhook:
         except urllib.error.HTTPError as error:
             with error:
                 return _outcome(error.code, error.headers, self._clock())
-        except TimeoutError:
-            return Outcome(False, f"no answer within {self._timeout:g} s")
         except (OSError, http.client.HTTPException, ValueError) as error:
-            if watch.is_over:
+            if watch.is_over or isinstance(_inner(error), TimeoutError):
                 return Outcome(False, f"no answer within {self._timeout:g} s")
             return Outcome(False, _reason(error))
 
@@ -130,11 +128,13 @@ def _retry_after(text: str | None, now: float) -> float | None:
     return min(max(seconds, 0.0), _LONGEST_RETRY_AFTER)
 
 
+def _inner(error: Exception) -> object:
+    return error.reason if isinstance(error, urllib.error.URLError) else error
+
+
 def _reason(error: Exception) -> str:
     """Return what went wrong without the address: only what the system or the protocol says."""
-    inner = error.reason if isinstance(error, urllib.error.URLError) else error
-    if isinstance(inner, TimeoutError):
-        return "no answer in time"
+    inner = _inner(error)
     if isinstance(inner, OSError) and inner.strerror:
         return f"{type(inner).__name__}: {inner.strerror}"
     return type(inner).__name__

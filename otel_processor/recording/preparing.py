@@ -16,9 +16,9 @@ from otel_processor.policy import Policy
 from otel_processor.privacy.settings import Privacy
 from otel_processor.recording.altering import redacted
 from otel_processor.recording.bounds import json_text
-from otel_processor.recording.guarding import OFF, may_hold_secrets, withhold, without_secrets
 from otel_processor.recording.reading_rows import REQUESTED, reading_of, with_signatures
 from otel_processor.recording.span_rows import append_row, remove_last, span_of_row, spans_of_columns
+from otel_processor.recording.withholding import OFF, may_hold_secrets, withhold, without_secrets
 from otel_processor.runs.limits import without_cut_values
 from otel_processor.runs.records import KeptEvidence, ReadSpan
 from otel_processor.runs.telling import with_told

@@ -72,6 +72,7 @@ def installed(folder: Path) -> Path:
             *(sys.executable, "-m", "pip", "--python", str(python)),
             *("install", "--quiet", "--disable-pip-version-check", "--retries", "1"),
             *(f"opentelemetry-sdk=={OLDEST}", f"opentelemetry-api=={OLDEST}", "duckdb>=1.5", "orjson>=3.10", "pytz>=2024.1"),
+            "google-re2>=1.1",
         ],
         capture_output=True,
         text=True,

@@ -17,9 +17,10 @@ def judged() -> tuple[list[Any], dict[str, int | None]]:
     from run import judge  # type: ignore[import-not-found]
 
     from otel_processor.policy import Policy
+    from otel_processor.privacy.settings import Privacy
 
     runs = list(load([MADE_UP]))
-    fired, _, _ = judge(runs, Policy())
+    fired, _, _ = judge(runs, Policy(), Privacy())
     return runs, fired
 
 
