@@ -70,7 +70,7 @@ def _course(measured: Measured, lines: int = 20) -> None:
 
 def _ours(given: argparse.Namespace, folder: Path) -> tuple[list[Measured], list[float]]:
     found: list[Measured] = []
-    for batch in (given.batch, given.large_batch):
+    for batch in dict.fromkeys((given.batch, given.large_batch)):
         with ours(folder / f"agents-{batch}.duckdb") as target:
             found.append(measure(target, senders=given.senders, batch=batch, seconds=given.seconds))
             _line(found[-1])
