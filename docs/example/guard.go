@@ -1,7 +1,8 @@
-package main // An agent that asks before each tool call: OTEL_PROCESSOR_URL=http://127.0.0.1:4318 go run guard.go
+package main // An agent that asks before each tool call: go run docs/example/guard.go
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -11,16 +12,20 @@ import (
 
 type said map[string]any
 
-var runID = fmt.Sprintf("go-%d", time.Now().UnixNano()) // set it on your spans too, as loop.run.id
+var service, runID = cmp.Or(os.Getenv("OTEL_PROCESSOR_URL"), "http://127.0.0.1:4318"), fmt.Sprintf("go-%d", time.Now().UnixNano()) // loop.run.id of your spans
 
 func guard(event string, body said) (answer said) {
 	body["run_id"], answer = runID, said{"action": "continue", "allowed": true} // the agent goes on where nobody answers
 	text, _ := json.Marshal(body)
-	request, _ := http.NewRequest("POST", os.Getenv("OTEL_PROCESSOR_URL")+"/v1/guard/"+event, bytes.NewReader(text))
+	request, _ := http.NewRequest("POST", service+"/v1/guard/"+event, bytes.NewReader(text))
 	request.Header = http.Header{"Content-Type": {"application/json"}, "Authorization": {"Bearer " + os.Getenv("OTEL_PROCESSOR_TOKEN")}}
-	if response, err := (&http.Client{Timeout: 2 * time.Second}).Do(request); err == nil {
+	response, err := (&http.Client{Timeout: 2 * time.Second}).Do(request)
+	if err == nil {
 		defer response.Body.Close()
-		json.NewDecoder(response.Body).Decode(&answer)
+		err = json.NewDecoder(response.Body).Decode(&answer)
+	}
+	if err != nil || response.StatusCode != 200 {
+		fmt.Fprintln(os.Stderr, "not guarded, going on:", cmp.Or[any](err, answer["detail"]))
 	}
 	return answer
 }

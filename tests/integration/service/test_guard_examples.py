@@ -24,14 +24,19 @@ REASON = "loop_detected:repeated_tool_signature"
 TOKEN = "a-word"
 
 
-def run(command: Sequence[str | Path], folder: Path, **env: str) -> str:
-    """What a command prints that must end well."""
-    everything = dict(os.environ) | env
+def done_by(command: Sequence[str | Path], folder: Path, **env: str) -> subprocess.CompletedProcess[str]:
+    """A command that must end well."""
+    everything = {name: text for name, text in os.environ.items() if not name.startswith("OTEL_")} | env
     done = subprocess.run(
         list(map(str, command)), cwd=folder, env=everything, capture_output=True, text=True, timeout=150, check=False
     )
     assert done.returncode == 0, f"{command}: {done.stdout}\n{done.stderr}"
-    return done.stdout
+    return done
+
+
+def run(command: Sequence[str | Path], folder: Path, **env: str) -> str:
+    """What a command prints that must end well."""
+    return done_by(command, folder, **env).stdout
 
 
 def is_stopped(command: Sequence[str | Path], folder: Path, db: Path) -> None:
@@ -46,15 +51,22 @@ def is_stopped(command: Sequence[str | Path], folder: Path, db: Path) -> None:
         assert steps[-1][2] == REASON
         assert "The goal is still: find the invoice of May." in steps[2][3]
         eventually(lambda: rows(db, "from runs"), seconds=10, what="the run")
+        goes_on_unguarded(done_by(command, folder, **env | {"OTEL_PROCESSOR_TOKEN": "another"}), "token")
     assert rows(db, "select stop_reason from runs") == [(REASON,)]
     assert rows(db, "select pattern, action, resolved_at is null from alerts") == [("hard_loop", "stop", False)]
-    # Nobody answers any more: the agent goes on without a guard, to its own end.
-    lines = run(command, folder, **env).splitlines()
-    assert [line.split()[1] for line in lines if re.match(r"\d", line)] == ["continue"] * 20
+    goes_on_unguarded(done_by(command, folder, **env), "refused")
+
+
+def goes_on_unguarded(done: subprocess.CompletedProcess[str], why: str) -> None:
+    """It comes to its own end without a guard, and says each time that it has none."""
+    assert [line.split()[1] for line in done.stdout.splitlines() if re.match(r"\d", line)] == ["continue"] * 20
+    said = done.stderr.splitlines()
+    assert len(said) >= 60
+    assert all(line.startswith("not guarded, going on: ") and why in line.lower() for line in said), said[:3]
 
 
 def is_short(path: Path) -> bool:
-    return len(path.read_text(encoding="utf-8").splitlines()) <= 40
+    return sum(bool(line.strip()) for line in path.read_text(encoding="utf-8").splitlines()) <= 40
 
 
 def test_the_one_in_typescript(db: Path, tmp_path: Path) -> None:
