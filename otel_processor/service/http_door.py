@@ -18,6 +18,7 @@ from otel_processor.service.answers import JSON, PROTOBUF, READERS, answer_of
 from otel_processor.service.bodies import read_body
 from otel_processor.service.intake import NOTHING_TAKEN
 from otel_processor.service.refused import Refused
+from otel_processor.service.signposts import astray, front
 from otel_processor.service.token import brings
 from otel_processor.service.unpacking import check_encoding
 
@@ -56,8 +57,10 @@ class HttpDoor:
                 Route("/healthz", self._healthz),
                 Route("/readyz", self._readyz),
                 Route("/metrics", self._metrics),
+                front(),
                 *self.beside,
-            ]
+            ],
+            exception_handlers={404: astray, 405: astray},
         )
 
     def _taken(self, signal: str) -> Any:

@@ -57,6 +57,18 @@ def test_what_is_acknowledged_is_stored(service: Serving, db: Path, kind: str, e
     assert stored_ids(db) == sorted(ids)
 
 
+def test_the_front_says_where_to_go(db: Path) -> None:
+    """Without a token; each path that it names is there."""
+    with serving_here(db, token="word") as service:
+        front = service.ask("GET", "/")
+        assert (front.status, front.headers["content-type"]) == (200, JSON)
+        named = [line.split() for group in ("send", "ask", "look") for line in front.json[group]]
+        assert {"/v1/traces", "/healthz", "/metrics", "/v1/openapi.json"} < {path for _, path in named}
+        for method, path in named:
+            answer = service.ask(method, path.partition("?")[0])
+            assert answer.status in {200, 401}, (method, path)
+
+
 def test_grpc_acknowledges_what_is_stored(service: Serving, db: Path) -> None:
     """The same over the other door, also compressed."""
     first, ids = request_of(3)
@@ -132,7 +144,9 @@ def test_what_is_not_known_is_refused_with_the_remedy(service: Serving) -> None:
     """Content types, encodings, paths and methods."""
     assert service.post(b"x", "text/plain").status == 415
     assert "gzip" in service.post(b"{}", JSON, Content_Encoding="br").json["message"]
-    assert service.post(b"{}", JSON, "/v1/profiles").status == 404
+    astray = service.post(b"{}", JSON, "/v1/profiles")
+    assert (astray.status, astray.headers["content-type"]) == (404, "application/problem+json")
+    assert "GET /" in astray.json["detail"]
     assert service.ask("GET", "/v1/traces").status == 405
     with pytest.raises(grpc.RpcError) as caught:
         call(service, b"", "/opentelemetry.proto.collector.trace.v1.TraceService/Import")
