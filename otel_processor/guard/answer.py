@@ -12,6 +12,8 @@ from otel_processor.model import Action, Pattern, Verdict
 class Answer(Verdict):
     """The guard's answer. `action` says what to do now; `message` is a text for the model, empty where there is nothing to say.
 
+    Where `action` is `continue`, `message` is empty and `stop_reason` None, whatever is advised.
+
     `continue`: make the call. `compress`: make it, and shorten the context before the next turn. `nudge`: do not make it;
     give the model `message` as its result. `stop`: do not make it, and end the run.
     """
@@ -20,6 +22,8 @@ class Answer(Verdict):
     """None where nothing is held against the run."""
     advised: Action
     """What `action` would be in the mode `enforce`."""
+    advised_message: str = ""
+    """What `message` would be in the mode `enforce`; not for the model."""
     call_id: str | None = None
     """Of the call that was asked about, to name it in `after_tool` and `skip_tool`."""
     agent: str = ""
@@ -27,7 +31,7 @@ class Answer(Verdict):
     about_call: bool = False
     """It is this very call that is held against the agent; else it is what came before."""
     finding: Verdict | None = None
-    """What detection said, in a sentence for a person."""
+    """What detection said, in a sentence for a person; its `stop_reason` is the one that is advised."""
 
     @property
     def allows_call(self) -> bool:

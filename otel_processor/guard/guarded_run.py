@@ -226,20 +226,28 @@ class GuardedRun:
             action = Action.CONTINUE
         elif self.mode is Mode.NUDGE and advised is Action.STOP:
             action = Action.CONTINUE if quiet else Action.NUDGE
-        said = advised if self.mode is not Mode.NUDGE or advised is not Action.STOP else Action.NUDGE
+        goes_on = action is Action.CONTINUE
+        advice = self._for_model(finding, advised)
         return Answer(
             pattern=finding.pattern,
             action=action,
             advised=advised,
-            stop_reason=finding.stop_reason,
+            advised_message=advice,
+            # Whoever gives each message to the model must not stop a run that may go on.
+            stop_reason=None if goes_on else finding.stop_reason,
             severity=finding.severity,
-            message=for_model(finding, said, goal=self.goal, error=self.history.last_error),
+            message="" if goes_on else advice if action is advised else self._for_model(finding, action),
             evidence=finding.evidence,
             call_id=call_id,
             agent=agent,
             about_call=about_call,
             finding=finding,
         )
+
+    def _for_model(self, finding: Verdict, action: Action) -> str:
+        if action is Action.CONTINUE:
+            return ""
+        return for_model(finding, action, goal=self.goal, error=self.history.last_error)
 
     def _ladder(self, agent: str) -> Ladder:
         ladder = self._ladders.get(agent)

@@ -24,6 +24,7 @@ from otel_processor.service.openapi import document
 from otel_processor.service.refused import Refused
 from otel_processor.service.room import Room
 from otel_processor.service.run_named import Named, named_by_headers
+from otel_processor.service.signposts import PROBLEM
 from otel_processor.service.token import brings
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from otel_processor.service.guarded_runs import GuardedRuns
     from otel_processor.service.limits import Limits
 
-JSON, PROBLEM = "application/json", "application/problem+json"
+JSON = "application/json"
 
 _THREADS = 4
 """Large arguments take some tenths of a second; others do not wait behind them."""

@@ -145,6 +145,15 @@ class Begun(Struct, kw_only=True):
     is_new: Annotated[bool, Meta(description="False: it was under guard already, and goes on.")]
 
 
+class Advised(Struct, kw_only=True):
+    """What would be answered in the mode `enforce`. To look at: not for the model, and no reason to stop."""
+
+    action: Action
+    pattern: Pattern | None
+    stop_reason: StopReason | None
+    message: str
+
+
 class GuardAnswer(Struct, kw_only=True):
     """What to do. `message` is a text for the model, empty where there is nothing to say."""
 
@@ -157,12 +166,12 @@ class GuardAnswer(Struct, kw_only=True):
         ),
     ]
     allowed: Annotated[bool, Meta(description="Whether the call may be made: `action` is `continue` or `compress`.")]
-    advised: Annotated[Action, Meta(description="What `action` would be in the mode `enforce`.")]
+    advised: Advised
     pattern: Annotated[Pattern | None, Meta(description="What is held against the run; null: nothing.")]
-    stop_reason: Annotated[StopReason | None, Meta(description="Why the run is stopped, or would be; null where it is not.")]
+    stop_reason: Annotated[StopReason | None, Meta(description="Why the run is stopped, or will be; null with `continue`.")]
     severity: Annotated[str, Meta(description="`warning`, `critical` or empty.")]
-    message: str
-    finding: Annotated[str, Meta(description="The same in a sentence for a person.")]
+    message: Annotated[str, Meta(description="For the model: with `nudge` the call's result. Empty with `continue`.")]
+    finding: Annotated[str, Meta(description="What is held against the run, in a sentence for a person.")]
     evidence: dict[str, Any]
     call_id: Annotated[str | None, Meta(description="Of the call that was asked about, for `after_tool` and `skip_tool`.")]
 
@@ -190,7 +199,7 @@ def answer_of(answer: Answer, run_id: str) -> GuardAnswer:
         run_id=run_id,
         action=answer.action,
         allowed=answer.allows_call,
-        advised=answer.advised,
+        advised=_advised(answer),
         pattern=answer.pattern,
         stop_reason=answer.stop_reason,
         severity=answer.severity,
@@ -198,6 +207,16 @@ def answer_of(answer: Answer, run_id: str) -> GuardAnswer:
         finding=answer.finding.message if answer.finding is not None else "",
         evidence=dict(answer.evidence),
         call_id=answer.call_id,
+    )
+
+
+def _advised(answer: Answer) -> Advised:
+    finding = answer.finding if answer.advised is not Action.CONTINUE else None
+    return Advised(
+        action=answer.advised,
+        pattern=finding.pattern if finding is not None else None,
+        stop_reason=finding.stop_reason if finding is not None else None,
+        message=answer.advised_message,
     )
 
 

@@ -77,15 +77,15 @@ def test_it_is_answered_as_here(db: Path) -> None:
                 agent.say("step")
                 expected = here.before_tool("search", {"q": "x"})
                 found = agent.say("before_tool", tool="search", arguments={"q": "x"})
-                assert {name: found[name] for name in ("action", "advised", "pattern", "stop_reason", "severity", "message")} == {
+                assert {name: found[name] for name in ("action", "pattern", "stop_reason", "severity", "message")} == {
                     "action": expected.action,
-                    "advised": expected.advised,
                     "pattern": expected.pattern,
                     "stop_reason": expected.stop_reason,
                     "severity": expected.severity,
                     "message": expected.message,
                 }
                 assert found["allowed"] is expected.allows_call
+                assert (found["advised"]["action"], found["advised"]["message"]) == (expected.advised, expected.advised_message)
                 if expected.allows_call:
                     here.after_tool("nothing")
                     agent.say("after_tool", result="nothing")
@@ -112,6 +112,20 @@ def test_a_loop_is_nudged_and_stopped_for_good(shared: Serving, run: str) -> Non
     assert told["partial"] == ["half of it"]
     assert told["in_words"].startswith("The run was stopped: loop_detected:repeated_tool_signature.")
     assert shared.ask("GET", f"/v1/guard/report?run_id={run}").json == told
+
+
+def test_what_is_only_advised_is_said_apart(db: Path) -> None:
+    """An agent that gives each message to the model, or ends for any stop reason, is not stopped by a service that observes."""
+    with serving_here(db, mode=Mode.OBSERVE) as service:
+        agent = Agent(service, {"run_id": "watched", "goal": "find the invoice"})
+        assert agent.loop(6) == ["continue"] * 6
+        asked = agent.say("before_tool", tool="search", arguments={"q": "x"})
+        assert (asked["action"], asked["allowed"], asked["message"], asked["stop_reason"]) == ("continue", True, "", None)
+        advised = asked["advised"]
+        assert (advised["action"], advised["pattern"]) == ("stop", "hard_loop")
+        assert advised["stop_reason"] == "loop_detected:repeated_tool_signature"
+        assert "make no more tool calls" in advised["message"]
+        assert agent.say("before_tool", tool="something_else")["message"] == ""
 
 
 def test_asking_changes_nothing(shared: Serving, run: str) -> None:
@@ -356,7 +370,7 @@ def test_arguments_and_results_may_be_any_json(shared: Serving, run: str, argume
         body = of_run + b'"result": ' + arguments + b', "call_id": ' + orjson.dumps(asked.json["call_id"]) + b"}"
         assert shared.post(body, JSON, "/v1/guard/after_tool").status == 200
     third = shared.post(of_run + b'"tool": "t", "arguments": ' + arguments + b"}", JSON, "/v1/guard/before_tool")
-    assert third.json["advised"] != "continue", "equal arguments are equal"
+    assert third.json["advised"]["action"] != "continue", "equal arguments are equal"
     assert shared.ask("GET", f"/v1/guard/report?run_id={run}").json["tool_calls"] == 2
 
 
@@ -366,8 +380,16 @@ def test_what_is_too_much_is_refused(db: Path) -> None:
         assert (large.status, large.json["detail"]) == (413, "the body is larger than 1 MiB; send the beginning of the text")
         assert service.post(b"{}", "text/plain", "/v1/guard/step").status == 415
         assert service.post(b"{}", JSON, "/v1/guard/step", Content_Encoding="gzip").status == 415
-        assert service.ask("GET", "/v1/guard/step").status == 405
-        assert service.post(b"{}", JSON, "/v1/guard/nothing").status == 404
+        wrong = service.ask("GET", "/v1/guard/step")
+        assert (wrong.status, wrong.headers["allow"], wrong.json["detail"]) == (
+            405,
+            "POST",
+            "this path does not take GET: use POST",
+        )
+        astray = service.post(b"{}", JSON, "/v1/guard/nothing")
+        assert (astray.status, astray.json["status"], astray.json["title"]) == (404, 404, "Not Found")
+        assert "/v1/openapi.json" in astray.json["detail"]
+        assert {wrong.headers["content-type"], astray.headers["content-type"]} == {"application/problem+json"}
     with serving_here(db, guard_requests=0) as service:
         full = Agent(service, {"run_id": "r"}).post("step")
         assert (full.status, full.headers["retry-after"]) == (429, "1")

@@ -33,6 +33,18 @@ def test_its_example_is_answered_so(db: Path) -> None:
     assert found | {"call_id": shown["call_id"]} == shown
 
 
+def test_what_is_only_advised_looks_so(db: Path) -> None:
+    shown = orjson.loads(TEXT.split("```json\n")[2].partition("```")[0].replace(", …}", "}"))
+    question = {"run_id": shown["run_id"], "goal": "find the invoice", "tool": "search", "arguments": {"q": "invoice May"}}
+    with serving_here(db, mode=Mode.OBSERVE) as service:
+        for _ in range(5):
+            found = service.post(orjson.dumps(question), JSON, "/v1/guard/before_tool").json
+            service.post(orjson.dumps({"run_id": "run-1", "result": "nothing found"}), JSON, "/v1/guard/after_tool")
+    assert found["evidence"] | shown["evidence"] == found["evidence"]
+    unlike = {"call_id": "", "evidence": {}}
+    assert found | unlike == shown | unlike
+
+
 def test_it_names_every_operation_with_its_fields() -> None:
     of_all = set(OfRun.__struct_fields__)
     for one in OPERATIONS:

@@ -94,7 +94,10 @@ def test_observing_never_advises_the_agent_and_says_what_it_would_do() -> None:
         assert guard.after_tool("nothing").action is Action.CONTINUE
     assert {answer.action for answer in answers} == {Action.CONTINUE}
     assert [str(answer.advised) for answer in answers] == [GO, GO, NUDGE, NUDGE] + [STOP] * 4
-    assert answers[3].stop_reason == "loop_detected:repeated_tool_signature"
+    assert {(answer.message, answer.stop_reason) for answer in answers} == {("", None)}
+    assert "make no more tool calls" in answers[-1].advised_message
+    assert answers[3].finding is not None
+    assert answers[3].finding.stop_reason == "loop_detected:repeated_tool_signature"
     assert not guard.stopped
     guard.raise_if_stopped()
     guard.before_tool("search", {"q": "dogs"})
