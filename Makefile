@@ -26,7 +26,7 @@ setup: $(READY) ## make .venv with everything in it
 demo: $(READY) ## agents that loop, live, with the dashboard on them
 	$(BIN)/otel-processor demo$(if $(PORT), --port $(PORT))
 
-test: check unit browser ## everything that must hold: style, types, layers, tests
+test: check unit browser ## everything that must hold: style, types, layers, tests (those in Chromium where it is installed)
 
 check: $(READY) ## style, types and layers
 	$(BIN)/ruff format --check .

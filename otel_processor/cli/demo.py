@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import importlib.util
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import click
 
-from otel_processor.cli.options import db_option, host_option, port_option
+from otel_processor.cli.options import host_option, port_option
 from otel_processor.errors import ConfigError
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 HEADLESS_SECONDS = 20.0
 WATCHED_SECONDS = 45.0
 
 
 @click.command()
-@db_option
+# One of its own, whatever the environment says: made-up runs do not mix with those of real agents.
+@click.option(
+    "--db", type=click.Path(dir_okay=False, path_type=Path), default="demo.duckdb", show_default=True, help="The database file."
+)
 @port_option
 @host_option
 @click.option("--headless", is_flag=True, help="Without the dashboard: play, sum up, and exit with 1 if the pipeline failed.")
@@ -31,7 +31,7 @@ WATCHED_SECONDS = 45.0
 def demo(context: click.Context, *, db: Path, port: int, host: str, headless: bool, seconds: float | None) -> None:
     """Watch a small agent work, loop and be caught.
 
-    Its model is a fake: neither a key nor a network is needed.
+    Its model is a fake: neither a key nor a network is needed. Its runs go into a database of their own.
     """
     if importlib.util.find_spec("pydantic_ai") is None:
         raise ConfigError("the demo needs pydantic-ai: pip install 'otel-processor[demo]'")

@@ -45,12 +45,14 @@ def test_every_option_is_described(name: str) -> None:
 
 
 def test_every_command_but_help_takes_the_database() -> None:
-    """`--db` means the same everywhere, with the same default."""
-    for command in (command for name, command in cli.commands.items() if name != "alert"):
+    """`--db` means the same everywhere, with the same default; but the demo keeps its runs apart."""
+    for command in (command for name, command in cli.commands.items() if name not in {"alert", "demo"}):
         (option,) = [parameter for parameter in command.params if parameter.name == "db"]
         assert isinstance(option, click.Option)
         assert option.envvar == "OTEL_PROCESSOR_DB"
         assert str(option.default) == "agents.duckdb"
+    (option,) = [parameter for parameter in cli.commands["demo"].params if parameter.name == "db"]
+    assert (option.envvar, str(option.default)) == (None, "demo.duckdb")
 
 
 def test_wrong_usage_is_exit_code_2() -> None:
