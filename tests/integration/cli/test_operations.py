@@ -82,7 +82,9 @@ def test_prune_goes_by_the_environment_where_nothing_is_said(runner: CliRunner, 
         ([], {}, "--older-than 30d or --max-size 5GB"),
         (["--older-than", "soon"], {}, "--older-than is 'soon'"),
         (["--max-size", "small"], {}, "--max-size is 'small'"),
+        (["--max-size", "5"], {}, "say 5GB or 5MB"),
         ([], {"OTEL_PROCESSOR_MAX_SIZE": "small"}, "OTEL_PROCESSOR_MAX_SIZE is 'small'"),
+        ([], {"OTEL_PROCESSOR_MAX_SIZE": "5"}, "say 5GB or 5MB"),
     ],
 )
 def test_wrong_usage_is_one_line_and_code_2(
@@ -182,4 +184,4 @@ def test_doctor_says_how_a_file_becomes_smaller(runner: CliRunner, filled: Path,
     leftover_of(filled).write_text("half")
     assert "compact" in sizes()["compaction"][1]
     monkeypatch.setenv("OTEL_PROCESSOR_KEEP_DAYS", "ever")
-    assert sizes()["retention"][0] == "warning"
+    assert sizes()["size"][0] == "warning"
