@@ -120,14 +120,18 @@ def _seconds_of_days(text: str) -> float:
     if number is None or unit not in ("", "d") or not 0 < number * _DAY_SECONDS <= _LONGEST_SECONDS:
         raise ConfigError(f"{KEEP_DAYS} is {text!r}; it takes a number of days, like 30")
     if number * _DAY_SECONDS < LEAST_KEPT_SECONDS:
-        raise ConfigError(f"{KEEP_DAYS} is {text!r}, less than an hour; it takes a number of days, like 30, or 0.5 for twelve hours")
+        raise ConfigError(
+            f"{KEEP_DAYS} is {text!r}, less than an hour; it takes a number of days, like 30, or 0.5 for twelve hours"
+        )
     return number * _DAY_SECONDS
 
 
 def _bytes_that_are_enough(text: str) -> int:
     size = bytes_of(text, MAX_SIZE)
     if size < LEAST_KEPT_BYTES:
-        raise ConfigError(f"{MAX_SIZE} is {text!r}; it takes 10MB at least, since all that is beyond is removed: say 5GB or 500MB")
+        raise ConfigError(
+            f"{MAX_SIZE} is {text!r}; it takes 10MB at least, since all that is beyond is removed: say 5GB or 500MB"
+        )
     return size
 
 

@@ -40,7 +40,9 @@ def _privacy() -> Iterator[Check]:
     left = sorted(kinds.ALL - privacy.kinds)
     if not privacy.kinds and not privacy.own:
         yield warning(
-            "privacy", f"{stored}; redaction is off ({REDACT}): secrets are stored as they come", f"unset {REDACT} to take them out"
+            "privacy",
+            f"{stored}; redaction is off ({REDACT}): secrets are stored as they come",
+            f"unset {REDACT} to take them out",
         )
     elif left:
         yield ok("privacy", f"{stored}; secrets are taken out, but for these kinds ({REDACT}): {', '.join(left)}")

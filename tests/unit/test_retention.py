@@ -91,7 +91,10 @@ def test_a_setting_cannot_empty_a_database(monkeypatch: pytest.MonkeyPatch, name
         (Retention(DAY), "runs older than 1 day are removed"),
         (Retention(7.5 * DAY), "runs older than 7.5 days are removed"),
         (Retention(None, 5 * 10**9), "the oldest runs are removed where the database takes more than 5 GB"),
-        (Retention(30 * DAY, 10**7), "runs older than 30 days are removed, and the oldest where the database takes more than 10 MB"),
+        (
+            Retention(30 * DAY, 10**7),
+            "runs older than 30 days are removed, and the oldest where the database takes more than 10 MB",
+        ),
     ],
 )
 def test_what_goes_is_said_in_a_sentence(retention: Retention, says: str) -> None:

@@ -160,6 +160,10 @@ def test_a_sealed_copy_is_read_by_doctor_and_not_written_by_prune(runner: CliRun
         "name": "folder", "state": "ok", "detail": f"{shared} is a sealed copy, for reading only", "remedy": "",
     }  # fmt: skip
     assert found["schema"]["state"] == "ok"
+    assert found["sealed copy"]["detail"].startswith("made 20")
+    assert "everything; 2 spans, 1 tool calls, " in found["sealed copy"]["detail"]
+    assert "last write" not in found
+    assert not [check for check in report["checks"] if check["state"] != "ok"]
     refused = runner.invoke(cli, ["prune", "--db", str(shared), "--older-than", "1d"])
     assert refused.exit_code == 1
     assert "sealed copy" in refused.stderr

@@ -24,7 +24,8 @@ def test_where_the_token_comes_from(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 @pytest.mark.parametrize(
     ("content", "says"),
     [
-        (b"", "is empty"), (b" \n", "is empty"), (b"two words", "holds 2 words"), (b"\xff\xfe", "no text"), ("ñ".encode(), "not ASCII"),
+        (b"", "is empty"), (b" \n", "is empty"), (b"two words", "holds 2 words"), (b"\xff\xfe", "no text"),
+        ("ñ".encode(), "not ASCII"),
         (b"x" * 5_000, "5,000 characters"), (b"a\0b", "control characters"),
     ],
 )  # fmt: skip
