@@ -17,8 +17,13 @@ RECENT_SECONDS = 120
 
 
 def schema_version() -> Answer:
-    """Return one row: the schema that the database has."""
+    """Return one row: the schema that the database has, and whether it is a sealed copy."""
     return data.recent("schema_version")
+
+
+def seal() -> Answer:
+    """Return one row: what a sealed copy says of itself; only such a copy can be asked."""
+    return data.recent("seal")
 
 
 def writers() -> Answer:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from datetime import UTC
 from typing import TYPE_CHECKING, Any
 
 from otel_processor.cli.alert_checks import look_at_deliveries
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
     import duckdb
 
+    from otel_processor.store.sealing import Seal
     from otel_processor.store.surroundings import Surroundings
 
 LOCK_SECONDS = 5.0
@@ -134,6 +136,7 @@ def _inside(db: Path, around: Surroundings) -> Iterator[Check]:
     import duckdb
 
     from otel_processor.store.opening import open_read_only
+    from otel_processor.store.sealing import seal_of
 
     try:
         connection = open_read_only(db, timeout_seconds=LOCK_SECONDS)
@@ -148,9 +151,12 @@ def _inside(db: Path, around: Surroundings) -> Iterator[Check]:
         yield problem("database", str(error), "give the path of a database of otel-processor with --db")
         return
     try:
-        schema = _schema(db, around, connection)
+        seal = seal_of(connection)
+        schema = _schema(db, around, connection, is_sealed=seal is not None)
         yield schema
-        if schema.state == "ok":
+        if schema.state == "ok" and seal is not None:
+            yield _sealed(seal, connection)
+        elif schema.state == "ok":
             yield from look_at_size(db, connection)
             yield from _content(connection)
             yield from look_at_costs(connection)
@@ -163,7 +169,13 @@ def _inside(db: Path, around: Surroundings) -> Iterator[Check]:
         connection.close()
 
 
-def _schema(db: Path, around: Surroundings, connection: duckdb.DuckDBPyConnection) -> Check:
+def _sealed(seal: Seal, connection: duckdb.DuckDBPyConnection) -> Check:
+    what = f"{seal.what}{', without content' if seal.without_content else ''}"
+    made = f"{seal.sealed_at.astimezone(UTC):%Y-%m-%d %H:%M} UTC by {seal.made_by}"
+    return ok("sealed copy", f"made {made}: {what}; {_counts(_rows(connection, _FACTS)[0])}; nothing is to be done")
+
+
+def _schema(db: Path, around: Surroundings, connection: duckdb.DuckDBPyConnection, *, is_sealed: bool) -> Check:
     from otel_processor.store.database import SCHEMA_MAJOR, SCHEMA_MINOR
 
     tables = {name for (name,) in connection.execute("select table_name from duckdb_tables()").fetchall()}
@@ -175,17 +187,21 @@ def _schema(db: Path, around: Surroundings, connection: duckdb.DuckDBPyConnectio
     if major != SCHEMA_MAJOR:
         remedy = "install the otel-processor that wrote it, or give another path with --db"
         return problem("schema", f"version {major}.{minor}, this otel-processor understands {SCHEMA_MAJOR}.x", remedy)
-    if minor < SCHEMA_MINOR:
+    if minor < SCHEMA_MINOR and not is_sealed:
         return ok("schema", f"version {major}.{minor}, becomes {SCHEMA_MAJOR}.{SCHEMA_MINOR} with the next write; {size}")
     return ok("schema", f"version {major}.{minor}; {size}")
 
 
-def _content(connection: duckdb.DuckDBPyConnection) -> Iterator[Check]:
-    facts = _rows(connection, _FACTS)[0]
-    counts = (
+def _counts(facts: Mapping[str, Any]) -> str:
+    return (
         f"{facts['spans']:,} spans, {facts['tool_calls']:,} tool calls, {facts['model_calls']:,} model calls, "
         f"{facts['runs']:,} runs ({facts['open_runs']:,} open), {facts['alerts']:,} alerts ({facts['open_alerts']:,} open)"
     )
+
+
+def _content(connection: duckdb.DuckDBPyConnection) -> Iterator[Check]:
+    facts = _rows(connection, _FACTS)[0]
+    counts = _counts(facts)
     if facts["spans"] and not facts["tool_calls"]:
         say = problem if facts["spans"] >= SPANS_THAT_SHOULD_HOLD_CALLS else warning
         yield say(

@@ -27,8 +27,9 @@ def doctor(context: click.Context, db: Path, as_json: bool) -> None:
     from otel_processor.cli.checks import State, as_text
     from otel_processor.cli.database_checks import look_at_database
     from otel_processor.cli.installation import look_at_installation
+    from otel_processor.cli.settings_checks import look_at_settings
 
-    checks = [*look_at_installation(db), *look_at_sinks(), *look_at_database(db)]
+    checks = [*look_at_installation(db), *look_at_settings(), *look_at_sinks(), *look_at_database(db)]
     sound = all(check.state is not State.PROBLEM for check in checks)
     if as_json:
         click.echo(json.dumps({"ok": sound, "checks": [asdict(check) for check in checks]}, indent=2, ensure_ascii=False))

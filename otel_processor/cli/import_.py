@@ -29,14 +29,17 @@ def import_files(context: click.Context, db: Path, files: tuple[Path, ...], cont
 
     Each of FILES holds one request of traces, or of coding agents' logs, or one a line, plain or .gz; `-` reads standard input.
     Spans that are in the database already are counted and left as they are, so importing twice does no harm.
-    Without FILES, what waits in the spool beside the database is taken along, and nothing else is read.
+    Without FILES, what waits in the spool beside the database is taken in, and nothing else is read.
     In the end runs that are open are closed as abandoned where they are idle for longer than the policy's
     run_idle_timeout_seconds; spans that come after all open them again.
     What is malformed is counted and left out, a file that is no OTLP is named; the rest is imported, and the exit
     code is 1.
     """
     from otel_processor.cli.importing import Importer, is_clean, summed_up, totals
+    from otel_processor.store import spool
 
+    if not files and not db.exists() and not spool.pending(db):
+        raise click.UsageError(f"give the files to import; there is no database at {db}, and nothing waits beside it")
     with _readable(files) as readable, Importer(db, content=content) as importer:
         for name, path in readable:
             importer.take(name, path)

@@ -20,8 +20,12 @@ _EXTRAS = {
     "otlp": ("opentelemetry-exporter-otlp",),
     "auto": ("opentelemetry-distro",),
     "alerts": ("apprise",),
+    "serve": (
+        "starlette", "uvicorn", "grpcio", "grpcio-health-checking", "opentelemetry-proto", "googleapis-common-protos", "protobuf",
+        "msgspec", "prometheus-client",
+    ),
     "demo": ("pydantic-ai-slim",),
-}
+}  # fmt: skip
 _ENTRY_POINTS = {"opentelemetry_traces_exporter": "duckdb", "opentelemetry_post_instrument": "otel_processor"}
 _SHOWN_VARIABLES = {
     "OTEL_PROCESSOR_ALERT_COOLDOWN",
@@ -29,9 +33,13 @@ _SHOWN_VARIABLES = {
     "OTEL_PROCESSOR_ALERT_PER_MINUTE",
     "OTEL_PROCESSOR_DB",
     "OTEL_PROCESSOR_BUSY_TIMEOUT",
+    "OTEL_PROCESSOR_CONTENT",
+    "OTEL_PROCESSOR_KEEP_DAYS",
+    "OTEL_PROCESSOR_MAX_SIZE",
     "OTEL_PROCESSOR_MODE",
     "OTEL_PROCESSOR_POLICY",
     "OTEL_PROCESSOR_PRESET",
+    "OTEL_PROCESSOR_REDACT",
 }
 """Others may hold a webhook's address or a token: that they are set is all that is told."""
 

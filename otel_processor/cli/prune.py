@@ -11,8 +11,6 @@ from otel_processor.cli.options import db_option
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from otel_processor.recording.pruning import Removed
-
 WRITE_SECONDS = 60.0
 
 
@@ -52,7 +50,7 @@ def prune(db: Path, older_than: str | None, max_size: str | None, dry_run: bool)
             progress.show(done)
     finally:
         progress.end()
-    click.echo(f"{'would remove' if dry_run else 'removed'} {_told(work.removed)}")
+    click.echo(f"{'would remove' if dry_run else 'removed'} {work.removed}")
     if dry_run:
         return
     after = work.size(timeout_seconds=WRITE_SECONDS)
@@ -63,16 +61,3 @@ def prune(db: Path, older_than: str | None, max_size: str | None, dry_run: bool)
     if work.is_too_large:
         click.echo(f"that is more than {max_size or 'it may be'}: what is left still goes on", err=True)
         click.get_current_context().exit(1)
-
-
-def _told(removed: Removed) -> str:
-    from otel_processor.cli.sizes import counted
-
-    rest = (
-        (removed.spans, "span"),
-        (removed.calls, "call"),
-        (removed.alerts, "alert"),
-        (removed.deliveries, "message"),
-    )
-    traces = f" and {counted(removed.plain_traces, 'trace')} without a run" if removed.plain_traces else ""
-    return f"{counted(removed.runs, 'run')}{traces}: {', '.join(counted(number, word) for number, word in rest)}"

@@ -86,11 +86,12 @@ def serve(
     if grpc_at is None and http_at is None:
         raise ConfigError("with --grpc off and --http off there is nothing to serve")
     page = _page_beside(db, page_at)
-    # Else gRPC writes a line for every stranger whose handshake fails.
-    os.environ.setdefault("GRPC_VERBOSITY", "ERROR")
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
-    # Unless it is told before its import, gRPC logs what strangers put into their frames, as it came.
-    os.environ.setdefault("GRPC_VERBOSITY", "ERROR")
+    # What is removed by itself is told here as well: nobody was asked.
+    logging.getLogger("otel_processor.recording.housekeeping").setLevel(logging.INFO)
+    # Unless it is told before its import, gRPC logs what strangers put into their frames, as it came, a line for every one whose
+    # handshake fails, and an address that is taken before we say so.
+    os.environ.setdefault("GRPC_VERBOSITY", "NONE")
     try:
         from otel_processor.service.doors import Address
         from otel_processor.service.service import Service, ServiceSettings
@@ -164,6 +165,8 @@ def _tell(settings: ServiceSettings, addresses: dict[str, Address], page: PageBe
     if page is not None:
         click.echo(f"dashboard: {page.address}")
     what = "" if settings.privacy.keeps_content else ", hashes and lengths of content only"
+    if settings.retention.is_set:
+        click.echo(str(settings.retention))
     click.echo(f"stored in {settings.db}{what}; Ctrl-C ends")
 
 

@@ -30,15 +30,14 @@ def look_at_size(db: Path, connection: duckdb.DuckDBPyConnection) -> Iterator[Ch
     size = measure(connection)
     told = f"{as_size(size.file_bytes)}, of which {as_size(size.live_bytes)} are in use"
     try:
-        retention = Retention.from_environment()
-    except ConfigError as error:
-        yield warning("retention", str(error), "set it right: agents and `otel-processor serve` do not start with it")
-        retention = Retention(max_bytes=LARGE_BYTES)
+        is_limited = Retention.from_environment().is_set
+    except ConfigError:
+        is_limited = True  # which limit it is, and what is wrong with it, is told where settings are looked at
     if size.free_bytes >= max(WORTH_COMPACTING_BYTES, size.file_bytes // 2):
         yield warning(
             "size", told, f"new spans go into the rest; to give it back to the disk: otel-processor compact --db '{db}'"
         )
-    elif size.live_bytes >= LARGE_BYTES and not retention.is_set:
+    elif size.live_bytes >= LARGE_BYTES and not is_limited:
         yield warning(
             "size",
             f"{told}, and it grows",

@@ -50,7 +50,7 @@ def sql(*, db: Path, query: str, format_: str, output: Path | None, limit: int |
 
     QUERY is `-` to read it from standard input. Of several statements the last one's rows are written.
     The views to ask: runs, calls, alerts, steps_per_task, tokens_per_task, stop_reason_distribution,
-    repeated_tool_signature_rate, no_progress_steps, flat_streaks.
+    repeated_tool_signature_rate, no_progress_steps, flat_streaks, cost_reconciliation.
     """
     from otel_processor.querying import formats
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable
 
@@ -9,12 +10,15 @@ from otel_processor.errors import StoreError
 from otel_processor.recording import writing
 from otel_processor.recording.closing import close_idle, count_open
 from otel_processor.recording.judge import Judge
+from otel_processor.recording.pruning import Removed
 from otel_processor.recording.retaining import Retaining
 from otel_processor.recording.writer import Writer
 from otel_processor.retention import Retention
 from otel_processor.runs.policies import Policies
 from otel_processor.store.database import Database
 from otel_processor.store.totals import recount_if_behind
+
+_log = logging.getLogger(__name__)
 
 _EVERY_NS = 60_000_000_000
 """Between two looks."""
@@ -106,18 +110,28 @@ class Housekeeping:
         if self._removed_ns <= now < self._removed_ns + pause:
             return
         self._removed_ns = now
+        by_age, by_size = Removed(), Removed()
         try:
             until = time.monotonic() + _REMOVING_SECONDS
-            while self._remove_some(now) and time.monotonic() < until:
+            while self._remove_some(now, by_age, by_size) and time.monotonic() < until:
                 pass
         except StoreError:
             return
         except Exception:  # noqa: BLE001 - our own bug costs this look and nothing else
             self._retaining = None
             self._writer.bug("old runs could not be removed")
+        finally:
+            self._tell(by_age, by_size)
 
-    def _remove_some(self, now: int) -> bool:
-        """Remove a portion of the old runs; return whether there are more."""
+    def _tell(self, by_age: Removed, by_size: Removed) -> None:
+        """Log what one look removed, and why: nobody was asked."""
+        reasons = {f"older than {self._retention.age}": by_age, f"so that no more than {self._retention.size} are taken": by_size}
+        told = "; ".join(f"{removed}, {why}" for why, removed in reasons.items() if removed.is_anything)
+        if told:
+            _log.info("removed from %s %s", self._database.path, told)
+
+    def _remove_some(self, now: int, by_age: Removed, by_size: Removed) -> bool:
+        """Remove a portion of the old runs, and count it; return whether there are more."""
         if self._retaining is None:
             idle_seconds = max(self._policies.idle_seconds().values())
             self._retaining = Retaining(self._retention, now_ns=now, idle_seconds=idle_seconds)
@@ -127,6 +141,7 @@ class Housekeeping:
             recount_if_behind(connection)
             portion = self._retaining.step(connection)
             self._writer.sign_in(connection)
+        (by_size if portion.is_by_size else by_age).add(portion.removed)
         if portion.traces:
             self._judge.forget(set(portion.traces))
         if portion.is_last:

@@ -34,6 +34,17 @@ class Removed:
         for one in fields(self):
             setattr(self, one.name, getattr(self, one.name) + getattr(more, one.name))
 
+    @property
+    def is_anything(self) -> bool:
+        """Whether anything was removed."""
+        return any(getattr(self, one.name) for one in fields(self))
+
+    def __str__(self) -> str:
+        """Say how much it is: `2 runs: 40 spans, 38 calls, 1 alert, 0 messages`."""
+        rest = ((self.spans, "span"), (self.calls, "call"), (self.alerts, "alert"), (self.deliveries, "message"))
+        traces = f" and {_counted(self.plain_traces, 'trace')} without a run" if self.plain_traces else ""
+        return f"{_counted(self.runs, 'run')}{traces}: {', '.join(_counted(number, word) for number, word in rest)}"
+
 
 @dataclass(frozen=True, slots=True)
 class Seen:
@@ -207,6 +218,10 @@ def _delete(connection: duckdb.DuckDBPyConnection, gone: _Group, removed: Remove
     if rows:
         alerts = {"ids": as_list(alert_id for (alert_id,) in rows)}
         removed.deliveries += _count(connection, f"delete from deliveries where alert_id in ({_ids})", alerts)
+
+
+def _counted(number: int, word: str) -> str:
+    return f"{number:,} {word}{'' if number == 1 else 's'}"
 
 
 def _count(connection: duckdb.DuckDBPyConnection, statement: str, values: Mapping[str, object]) -> int:

@@ -42,6 +42,8 @@ class Portion:
     """That are gone."""
     is_last: bool
     """Whether there is nothing more to do."""
+    is_by_size: bool = False
+    """Whether it went to make room, and not for its age."""
 
 
 class Retaining:
@@ -97,7 +99,7 @@ class Retaining:
         removed, traces, last = pruning.remove(connection, candidates, self._limits, spans_at_most=spans_at_most)
         self._after = last
         self._taken_away += 0 if is_kept else removed.spans
-        return Portion(removed, frozenset(traces), is_last=False)
+        return Portion(removed, frozenset(traces), is_last=False, is_by_size=self._is_by_size)
 
     def _excess(self, connection: duckdb.DuckDBPyConnection) -> int:
         """Return about how many spans are too many."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from otel_processor.dialects import names
+from otel_processor.model import Pattern
 from otel_processor.privacy.structure import NAMES
 
 _NUMBERS_AND_FLAGS: Final = frozenset(
@@ -41,3 +42,11 @@ KEPT_EVIDENCE: Final = frozenset(
 
 KNOWN_EVIDENCE: Final = KEPT_EVIDENCE | {"said", "said_again", "said_each_time", "asked", "hedges"}
 """Names of all that an alert is founded on."""
+
+PATTERNS_IN_WORDS_OF_OURS: Final = frozenset(
+    {
+        Pattern.HARD_LOOP, Pattern.SOFT_LOOP, Pattern.CYCLE, Pattern.RETRY_STORM, Pattern.SEMANTIC_LOOP, Pattern.NO_PROGRESS,
+        Pattern.UNCERTAINTY, Pattern.LIMIT, Pattern.SPEND_SPIKE,
+    }
+)  # fmt: skip
+"""Patterns whose message is a sentence of ours with numbers and names of tools; where one quotes, its evidence says so."""

@@ -18,6 +18,7 @@ def prepare(connection: duckdb.DuckDBPyConnection) -> None:
         ("kept_names", harmless.KEPT),
         ("number_names", harmless.NUMBERS),
         ("kept_evidence", harmless.KEPT_EVIDENCE),
+        ("patterns_in_words_of_ours", harmless.PATTERNS_IN_WORDS_OF_OURS),
     ):
         connection.execute(f"set variable {name} = $names::VARCHAR[]", {"names": sorted(known)})
     connection.execute(sharing_statement("macros"))

@@ -13,8 +13,11 @@ from streamlit.testing.v1 import AppTest
 from dashboard import data, launch
 from dashboard.components.health import problems, state
 from dashboard.components.health.sizes import size
+from otel_processor.sharing.choice import Choice
+from otel_processor.sharing.exporting import Format, export
 from otel_processor.store import spool, status
 from otel_processor.store.database import SCHEMA_MAJOR, SCHEMA_MINOR, Database
+from otel_processor.store.opening import open_read_only
 from otel_processor.store.surroundings import Room, look_around
 from tests.dashboard import seed
 from tests.dashboard.conftest import open_page, texts
@@ -273,3 +276,34 @@ def test_the_page_is_reached_in_its_frame(seeded_db: Path) -> None:
     page = AppTest.from_file(str(launch.APP), default_timeout=30).run()
     page.switch_page("views/health.py").run()
     assert [title.value for title in page.title] == ["Health"]
+
+
+@pytest.mark.parametrize(
+    ("language", "says", "made", "holds", "left_out"),
+    [
+        ("en", "This file is a sealed copy", "Made: ", "It holds: runs of the task invoice-bot", "was left out"),
+        ("es", "Este archivo es una copia sellada", "Hecha: ", "Contiene: runs of the task invoice-bot", "se quitó"),
+    ],
+)
+@pytest.mark.parametrize("without_content", [True, False])
+def test_a_sealed_copy_is_told_as_one_and_nothing_is_to_be_done(
+    seeded_db: Path, monkeypatch: pytest.MonkeyPatch, language: str, says: str, made: str, holds: str, left_out: str,
+    without_content: bool,
+) -> None:  # fmt: skip
+    copy = seeded_db.with_name("copy.duckdb")
+    with open_read_only(seeded_db) as connection:
+        (task,) = connection.execute("select task from runs where task is not null order by started_at limit 1").fetchall()[0]
+    export(
+        seeded_db, copy, kind=Format.DUCKDB, choice=Choice(tasks=(task,)), without_content=without_content, overwrite=False,
+        timeout_seconds=5,
+    )  # fmt: skip
+    monkeypatch.setenv("OTEL_PROCESSOR_DB", str(copy))
+    page = health(lang=language)
+    seen = texts(page)
+    assert says in seen
+    assert made in seen
+    assert holds.replace("invoice-bot", task) in seen
+    assert (left_out in seen) is without_content
+    assert not any(word in seen for word in ("Nobody has written here yet", "cannot be written", "No message was sent"))
+    assert not page.success
+    assert not page.metric

@@ -50,7 +50,7 @@ QUERIES: dict[str, tuple[Row, str]] = {
     "last_seen": (EVERYTHING, "seen_at"),
     "anything_ever": ({}, "any_run"),
     "open_run_signs": ({}, "open_runs seen_at written_at"),
-    "schema_version": ({}, "schema_major schema_minor created_by created_at"),
+    "schema_version": ({}, "schema_major schema_minor created_by created_at is_sealed"),
     "run_totals": (
         EVERYTHING,
         (

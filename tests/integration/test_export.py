@@ -189,6 +189,9 @@ def test_without_content_what_is_counted_and_compared_stays(source: Path, tmp_pa
     told = "select span_id, (result::JSON ->> 'length')::BIGINT from call_rows where result is not null order by 1"
     assert rows(target, told) == rows(source, lengths)
     assert value(target, "select without_content from sealed_copy") is True
+    for table in ("spans", "calls"):
+        assert rows(target, f"select distinct content from {table}") == [("off",)]
+        assert rows(source, f"select count(*) from {table} where content = 'off'") == [(0,)]
     assert_true(target)
 
 
@@ -292,3 +295,45 @@ for kind in Format:
 )
 def test_a_moment_is_a_date_or_a_while_ago(text: str, us: int) -> None:
     assert microsecond_of(text, "--since", now_ns=10 * 86_400 * SECOND) == us
+
+
+def told_without_content(source: Path, tmp_path: Path, pattern: str, message: str, evidence: dict[str, Any], tool: str) -> str:
+    """What a copy without content has in the place of an alert's message."""
+    with Database(source).write(timeout_seconds=5) as connection:
+        connection.execute(
+            "update alerts set pattern = $pattern, message = $message, evidence = $evidence, tool = $tool",
+            {"pattern": pattern, "message": message, "evidence": json.dumps(evidence), "tool": tool},
+        )
+    target = tmp_path / "copy.duckdb"
+    give(source, target, without_content=True)
+    return str(value(target, "select any_value(message) from alerts"))
+
+
+@pytest.mark.parametrize(
+    ("pattern", "message", "evidence", "stays"),
+    [
+        ("hard_loop", "search was called 3 times with the same arguments", {"tool": "search", "repeats": 3}, True),
+        ("no_progress", "9 steps in a row brought nothing new (tools called: a, b)", {"tools": ["a", "b"]}, True),
+        ("semantic_loop", "search was asked the same in other words 4 times", {"tool": "search", "asked": [SECRET]}, True),
+        ("hard_loop", f"{SECRET * 20} was called 3 times", {"tool": SECRET * 20}, False),
+        ("cycle", f"the same 2 calls came 3 times ({SECRET * 20}, b)", {"tools": [SECRET * 20, "b"]}, False),
+        ("hard_loop", f"search was asked {SECRET}", {"of_a_later_version": SECRET}, False),
+        ("of_a_later_version", f"it said {SECRET}", {}, False),
+        ("semantic_loop", f"it said again: {SECRET}", {"said_again": SECRET}, False),
+    ],
+)
+def test_an_alert_can_be_read_where_it_is_in_our_words(
+    source: Path, tmp_path: Path, pattern: str, message: str, evidence: dict[str, Any], stays: bool
+) -> None:
+    told = told_without_content(source, tmp_path, pattern, message, evidence, "search")
+    if stays:
+        assert told == message
+    else:
+        assert json.loads(told)["length"] == len(message)
+        assert SECRET not in told
+
+
+def test_an_alert_that_quotes_ends_before_the_quotation(source: Path, tmp_path: Path) -> None:
+    ours = "3 of the last 5 turns only said again what had been said before"
+    said = {"said_again": SECRET, "similarities": [1.0]}
+    assert told_without_content(source, tmp_path, "semantic_loop", f"{ours}: {SECRET}", said, "search") == ours

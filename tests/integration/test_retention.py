@@ -274,7 +274,8 @@ def test_a_declared_run_that_goes_on_after_its_first_traces_were_pruned_counts_f
     assert_true(db)
 
 
-def test_a_recorder_removes_old_runs_by_itself_where_it_is_told_to(db: Path) -> None:
+def test_a_recorder_removes_old_runs_by_itself_where_it_is_told_to(db: Path, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO")
     clock = Clock(now_ns=OLD + DAY * SECOND)
     recorder = Recorder(db, retention=Retention(DAYS), clock=clock)
     assert recorder.record(run_of("a", OLD), timeout_seconds=5)
@@ -283,13 +284,31 @@ def test_a_recorder_removes_old_runs_by_itself_where_it_is_told_to(db: Path) -> 
     clock.forward(60)
     arrived(db, OLD)
     clock.now_ns = NOW
+    assert not caplog.records
     assert recorder.record([], timeout_seconds=5)
     assert traces(db) == ["b"]
+    (line,) = caplog.messages
+    assert line.startswith(f"removed from {db} 1 run: ")
+    assert line.endswith(" messages, older than 30 days")
+    clock.forward(61)
+    assert recorder.record([], timeout_seconds=5)
+    assert len(caplog.records) == 1
     # What it remembered of the run is gone with it.
     late = [tool_record("search", {"q": 1}, "none", trace="a", span="late", parent="ar", at=OLD + 30 * SECOND)]
     assert recorder.record(late, timeout_seconds=5)
     assert rows(db, "select steps, tool_calls from runs where run_id = 'a'") == [(1, 1)]
     assert_true(db)
+
+
+def test_a_recorder_says_that_runs_went_for_room(db: Path, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO")
+    write(db, *run_of("a", OLD))
+    arrived(db, OLD)
+    recorder = Recorder(db, retention=Retention(max_bytes=1_000), clock=Clock(now_ns=NOW))
+    assert recorder.record([], timeout_seconds=5)
+    (line,) = caplog.messages
+    assert line.startswith(f"removed from {db} 1 run: ")
+    assert line.endswith(" messages, so that no more than 1 kB are taken")
 
 
 def test_a_recorder_that_is_not_told_to_removes_nothing(db: Path) -> None:

@@ -27,7 +27,7 @@ def test_what_is_no_duration_is_told_with_the_remedy(text: str) -> None:
 
 @pytest.mark.parametrize(
     ("text", "size"),
-    [("5GB", 5 * 10**9), ("500mb", 5 * 10**8), ("2 GiB", 2 << 30), ("1000", 1000), ("1.5k", 1500), ("1T", 10**12)],
+    [("5GB", 5 * 10**9), ("500mb", 5 * 10**8), ("2 GiB", 2 << 30), ("1000 B", 1000), ("1.5k", 1500), ("1T", 10**12)],
 )
 def test_a_size_may_have_any_usual_unit(text: str, size: int) -> None:
     assert bytes_of(text, "--max-size") == size
@@ -36,6 +36,13 @@ def test_a_size_may_have_any_usual_unit(text: str, size: int) -> None:
 @pytest.mark.parametrize("text", ["", "GB", "-5GB", "0", "5XB", "0.5", "99999999TB"])
 def test_what_is_no_size_is_told_with_the_remedy(text: str) -> None:
     with pytest.raises(ConfigError, match=r"--max-size is .*5GB"):
+        bytes_of(text, "--max-size")
+
+
+@pytest.mark.parametrize("text", ["5", "1000", "0.5", " 5 "])
+def test_a_size_without_a_unit_is_refused_and_both_readings_are_offered(text: str) -> None:
+    """Five bytes is nobody's limit: taken as such, it empties a database."""
+    with pytest.raises(ConfigError, match=rf"which has no unit; say {text.strip()}GB or {text.strip()}MB"):
         bytes_of(text, "--max-size")
 
 
@@ -58,8 +65,37 @@ def test_nothing_is_removed_unless_the_environment_says_so(monkeypatch: pytest.M
     assert Retention.from_environment() == Retention(7.5 * DAY, 2 * 10**9)
 
 
-@pytest.mark.parametrize(("name", "text"), [("KEEP_DAYS", "ever"), ("KEEP_DAYS", "-3"), ("KEEP_DAYS", "3h"), ("MAX_SIZE", "big")])
+@pytest.mark.parametrize(
+    ("name", "text"), [("KEEP_DAYS", "ever"), ("KEEP_DAYS", "-3"), ("KEEP_DAYS", "3h"), ("MAX_SIZE", "big"), ("MAX_SIZE", "5")]
+)
 def test_a_wrong_setting_is_named(monkeypatch: pytest.MonkeyPatch, name: str, text: str) -> None:
     monkeypatch.setenv(f"OTEL_PROCESSOR_{name}", text)
     with pytest.raises(ConfigError, match=f"OTEL_PROCESSOR_{name} is '{text}'"):
         Retention.from_environment()
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "says"),
+    [("KEEP_DAYS", "0.01", "less than an hour"), ("MAX_SIZE", "9.9MB", "10MB at least"), ("MAX_SIZE", "5 B", "10MB at least")],
+)
+def test_a_setting_cannot_empty_a_database(monkeypatch: pytest.MonkeyPatch, name: str, text: str, says: str) -> None:
+    monkeypatch.setenv(f"OTEL_PROCESSOR_{name}", text)
+    with pytest.raises(ConfigError, match=f"OTEL_PROCESSOR_{name} is '{text}'.*{says}"):
+        Retention.from_environment()
+
+
+@pytest.mark.parametrize(
+    ("retention", "says"),
+    [
+        (Retention(), "no run is removed by itself"),
+        (Retention(DAY), "runs older than 1 day are removed"),
+        (Retention(7.5 * DAY), "runs older than 7.5 days are removed"),
+        (Retention(None, 5 * 10**9), "the oldest runs are removed where the database takes more than 5 GB"),
+        (
+            Retention(30 * DAY, 10**7),
+            "runs older than 30 days are removed, and the oldest where the database takes more than 10 MB",
+        ),
+    ],
+)
+def test_what_goes_is_said_in_a_sentence(retention: Retention, says: str) -> None:
+    assert str(retention) == says

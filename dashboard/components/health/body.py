@@ -1,4 +1,4 @@
-"""The body of the page: what is wrong on top, then writers, messages about alerts, and the database itself."""
+"""The body of the page: what is wrong on top, then writers, messages about alerts, and the database; or a sealed copy."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import streamlit as st
 
 from dashboard import data
 from dashboard.components import notice
-from dashboard.components.health import database, deliveries, numbers, problems, state, verdict, writers
+from dashboard.components.health import database, deliveries, numbers, problems, sealed, state, verdict, writers
 
 REFRESH_SECONDS = 5
 
@@ -20,6 +20,10 @@ def show() -> None:
         if wrong:
             verdict.show(wrong)
         notice.no_database()
+        return
+    if found.seal is not None:
+        sealed.show(found.seal, wrong)
+        database.show(found)
         return
     verdict.show(wrong)
     numbers.show(found)

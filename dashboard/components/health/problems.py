@@ -46,6 +46,9 @@ def find(state: State, now: datetime | None = None) -> list[Problem]:
         state: what was found.
         now: the time to judge by; None: that of this moment.
     """
+    if state.seal is not None:
+        # Nobody writes to it, and nobody can do anything about it.
+        return list(_other_schema(state))
     moment = now or datetime.now(UTC)
     found = [
         *_shut_out(state.around),
@@ -84,15 +87,26 @@ def _readable(state: State) -> Iterator[Problem]:
 def _schema(state: State) -> Iterator[Problem]:
     if not state.schema.is_usable or state.schema.frame.empty:
         return
-    row = state.schema.frame.iloc[0]
-    major, minor = int(row["schema_major"]), int(row["schema_minor"])
-    versions = {"found": f"{major}.{minor}", "known": f"{SCHEMA_MAJOR}.{SCHEMA_MINOR}"}
-    if major != SCHEMA_MAJOR:
-        yield Problem("other_schema", values=versions)
+    if other := list(_other_schema(state)):
+        yield from other
     elif state.is_older:
-        yield Problem("older_schema", "warning", versions)
+        yield Problem("older_schema", "warning", _versions(state))
     elif state.tables.state is data.State.UNREADABLE:
         yield Problem("unreadable", values={"problem": state.tables.problem})
+
+
+def _other_schema(state: State) -> Iterator[Problem]:
+    is_known = state.schema.is_usable and not state.schema.frame.empty
+    if is_known and int(state.schema.frame.iloc[0]["schema_major"]) != SCHEMA_MAJOR:
+        yield Problem("other_schema", values=_versions(state))
+
+
+def _versions(state: State) -> dict[str, str]:
+    row = state.schema.frame.iloc[0]
+    return {
+        "found": f"{int(row['schema_major'])}.{int(row['schema_minor'])}",
+        "known": f"{SCHEMA_MAJOR}.{SCHEMA_MINOR}",
+    }
 
 
 def _dropped(state: State) -> Iterator[Problem]:

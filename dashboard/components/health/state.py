@@ -25,6 +25,8 @@ class State:
     sinks: Answer
     messages: Answer
     tables: Answer
+    seal: Answer | None = None
+    """What a sealed copy says of itself; None where nobody made the database to be given away."""
 
     @property
     def is_older(self) -> bool:
@@ -41,12 +43,15 @@ class State:
 
 def ask() -> State:
     """Look around the database, and ask it."""
+    schema = questions.schema_version()
+    is_sealed = schema.is_usable and bool(schema.frame["is_sealed"].any())
     return State(
         around=look_around(data.database_path()),
-        schema=questions.schema_version(),
+        schema=schema,
         writers=questions.writers(),
         signs=questions.open_run_signs(),
         sinks=questions.delivery_summary(),
         messages=questions.deliveries(),
         tables=questions.table_rows(),
+        seal=questions.seal() if is_sealed else None,
     )

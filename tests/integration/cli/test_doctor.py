@@ -192,13 +192,13 @@ def test_a_writer_that_cannot_get_in(runner: CliRunner, database: Path) -> None:
 def test_the_environment_is_looked_at(runner: CliRunner, database: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Variables that matter are shown; what may hold a secret is not; a contradiction is told."""
     monkeypatch.setenv("OTEL_TRACES_EXPORTER", "duckdb")
-    monkeypatch.setenv("OTEL_PROCESSOR_WEBHOOK_URL", "https://hooks.example/secret")
+    monkeypatch.setenv("OTEL_PROCESSOR_WEBHOOK_URL", "https://hooks.example/zq0Path")
     monkeypatch.setenv("OTEL_SDK_DISABLED", "true")
     result = runner.invoke(cli, ["doctor", "--db", str(database)], env={"OTEL_PROCESSOR_DB": "elsewhere.duckdb"})
     assert result.exit_code == 1
     assert "OTEL_TRACES_EXPORTER=duckdb" in result.stdout
     assert "OTEL_PROCESSOR_WEBHOOK_URL is set" in result.stdout
-    assert "secret" not in result.stdout
+    assert "zq0Path" not in result.stdout
     assert "OTEL_SDK_DISABLED=true" in result.stdout
     assert "OTEL_PROCESSOR_DB names elsewhere.duckdb" in result.stdout
 
@@ -262,3 +262,33 @@ def test_calls_without_content_are_told(runner: CliRunner, database: Path) -> No
     fill(database, "update call_rows set signature = 's', fingerprint = 'f'")
     _, found = examine(runner, database)
     assert "recording" not in found
+
+
+@pytest.mark.parametrize(
+    ("env", "name", "state", "says"),
+    [
+        ({}, "retention", "ok", "no run is removed by itself"),
+        ({"KEEP_DAYS": "30", "MAX_SIZE": "5GB"}, "retention", "ok", "older than 30 days are removed, and the oldest"),
+        ({"MAX_SIZE": "5"}, "retention", "problem", "has no unit"),
+        ({}, "privacy", "ok", "content is stored; secrets are taken out"),
+        ({"CONTENT": "off"}, "privacy", "ok", "content is off"),
+        ({"REDACT": "off"}, "privacy", "warning", "redaction is off"),
+        ({"REDACT": "aws_key"}, "privacy", "problem", "OTEL_PROCESSOR_REDACT names no kind"),
+    ],
+)
+def test_what_is_kept_is_told(
+    runner: CliRunner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, env: dict[str, str], name: str, state: str, says: str
+) -> None:
+    for variable, text in env.items():
+        monkeypatch.setenv(f"OTEL_PROCESSOR_{variable}", text)
+    _, found = examine(runner, tmp_path / "none.duckdb")
+    (check,) = found[name]
+    assert check["state"] == state
+    assert says in check["detail"]
+
+
+def test_limits_are_told_with_their_values(runner: CliRunner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OTEL_PROCESSOR_MAX_SIZE", "5GB")
+    _, found = examine(runner, tmp_path / "none.duckdb")
+    assert found["environment"][0]["detail"] == "OTEL_PROCESSOR_MAX_SIZE=5GB"
+    assert "grpcio " in found["extra serve"][0]["detail"]

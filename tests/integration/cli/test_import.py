@@ -223,3 +223,12 @@ def test_logs_of_coding_agents_are_imported_and_told_apart_from_others(runner: C
     assert "2 runs" in result.output
     with duckdb.connect(str(db), read_only=True) as connection:
         assert connection.execute("select tool_calls, model_calls from runs where task = 'codex'").fetchall() == [(4, 5)]
+
+
+def test_without_files_nothing_is_made_where_nothing_is(runner: CliRunner, tmp_path: Path) -> None:
+    """A database that is empty would hide that the path was wrong."""
+    db = tmp_path / "agents.duckdb"
+    result = take(runner, db)
+    assert result.exit_code == 2
+    assert "give the files to import" in result.stderr
+    assert not list(tmp_path.iterdir())

@@ -82,7 +82,9 @@ def test_prune_goes_by_the_environment_where_nothing_is_said(runner: CliRunner, 
         ([], {}, "--older-than 30d or --max-size 5GB"),
         (["--older-than", "soon"], {}, "--older-than is 'soon'"),
         (["--max-size", "small"], {}, "--max-size is 'small'"),
+        (["--max-size", "5"], {}, "say 5GB or 5MB"),
         ([], {"OTEL_PROCESSOR_MAX_SIZE": "small"}, "OTEL_PROCESSOR_MAX_SIZE is 'small'"),
+        ([], {"OTEL_PROCESSOR_MAX_SIZE": "5"}, "say 5GB or 5MB"),
     ],
 )
 def test_wrong_usage_is_one_line_and_code_2(
@@ -158,6 +160,10 @@ def test_a_sealed_copy_is_read_by_doctor_and_not_written_by_prune(runner: CliRun
         "name": "folder", "state": "ok", "detail": f"{shared} is a sealed copy, for reading only", "remedy": "",
     }  # fmt: skip
     assert found["schema"]["state"] == "ok"
+    assert found["sealed copy"]["detail"].startswith("made 20")
+    assert "everything; 2 spans, 1 tool calls, " in found["sealed copy"]["detail"]
+    assert "last write" not in found
+    assert not [check for check in report["checks"] if check["state"] != "ok"]
     refused = runner.invoke(cli, ["prune", "--db", str(shared), "--older-than", "1d"])
     assert refused.exit_code == 1
     assert "sealed copy" in refused.stderr
@@ -182,4 +188,4 @@ def test_doctor_says_how_a_file_becomes_smaller(runner: CliRunner, filled: Path,
     leftover_of(filled).write_text("half")
     assert "compact" in sizes()["compaction"][1]
     monkeypatch.setenv("OTEL_PROCESSOR_KEEP_DAYS", "ever")
-    assert sizes()["retention"][0] == "warning"
+    assert sizes()["size"][0] == "warning"

@@ -57,6 +57,8 @@ class Serving:
     grpc_port: int
     process: subprocess.Popen[str] | None = None
     lines: queue.Queue[str] = field(default_factory=queue.Queue)
+    said: list[str] = field(default_factory=list)
+    """The lines of its start."""
     since: float = field(default_factory=time.monotonic)
     tls: ssl.SSLContext | None = None
     """Of a client, where the service speaks TLS."""
@@ -105,7 +107,7 @@ def serving(db: Path, *options: str, env: Mapping[str, str] | None = None, http:
     )
     assert process.stdout is not None
     found = Serving(0, 0, process)
-    seen: list[str] = []
+    seen = found.said
     try:
         for line in process.stdout:
             seen.append(line)

@@ -29,6 +29,10 @@ def test_old_spans_go_and_those_of_today_stay(db: Path) -> None:
         assert service.post(today.SerializeToString()).status == 200
         eventually(lambda: value(db, "select count(*) from spans") == 3, seconds=20, what="old spans go")
         assert value(db, "select min(trace_id) from spans") == "01" * 16
+        assert "runs older than 1 day are removed\n" in service.said
+        removed = service.lines.get(timeout=20)
+        assert "INFO" in removed
+        assert removed.endswith("1 trace without a run: 3 spans, 0 calls, 0 alerts, 0 messages, older than 1 day\n")
 
 
 def test_a_wrong_setting_is_told_at_the_start(db: Path) -> None:

@@ -7,6 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from otel_processor.cli import cli
+from otel_processor.store.scripts import creation_order
 
 COMMANDS = sorted(cli.commands)
 
@@ -59,3 +60,8 @@ def test_wrong_usage_is_exit_code_2() -> None:
     """An unknown command, an unknown option and a value out of range are wrong usage."""
     for words in (["nonsense"], ["sql", "--nonsense"], ["sql", "--limit", "0", "select 1"], ["dashboard", "--port", "70000"]):
         assert CliRunner().invoke(cli, words).exit_code == 2
+
+
+def test_the_help_of_sql_names_every_view() -> None:
+    text = CliRunner().invoke(cli, ["sql", "--help"]).stdout
+    assert [view for view in creation_order("views") if view not in text] == []

@@ -21,12 +21,19 @@ def test_where_the_token_comes_from(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert load_token(file) == "of-the-file"
 
 
-@pytest.mark.parametrize("content", [b"", b" \n", b"two words", b"\xff\xfe", "ñ".encode(), b"x" * 5_000])
-def test_what_is_no_token_is_refused_early(tmp_path: Path, content: bytes) -> None:
-    """An empty file does not open the door to everybody; the message does not show what is in it."""
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (b"", "is empty"), (b" \n", "is empty"), (b"two words", "holds 2 words"), (b"\xff\xfe", "no text"),
+        ("ñ".encode(), "not ASCII"),
+        (b"x" * 5_000, "5,000 characters"), (b"a\0b", "control characters"),
+    ],
+)  # fmt: skip
+def test_what_is_no_token_is_refused_early(tmp_path: Path, content: bytes, says: str) -> None:
+    """An empty file does not open the door to everybody; the message says what is wrong, and does not show what is in it."""
     file = tmp_path / "token"
     file.write_bytes(content)
-    with pytest.raises(ConfigError, match="token file") as caught:
+    with pytest.raises(ConfigError, match=f"token file.*{says}") as caught:
         load_token(file)
     assert "two words" not in str(caught.value)
 

@@ -15,10 +15,10 @@ OWNERS = {"meta", "writers", "deliveries"}
 """Tables that are nobody's business but the owner's: they stay empty in a copy."""
 
 HARMLESS = {
-    "spans": "trace_id span_id parent_span_id kind start_time end_time start_unix_nano end_unix_nano status received_at content",
+    "spans": "trace_id span_id parent_span_id kind start_time end_time start_unix_nano end_unix_nano status received_at",
     "call_rows": "trace_id span_id declared_run_id step kind is_error error_class signature fingerprint progress repeats "
     "flat_steps effect input_tokens output_tokens cache_read_tokens cache_write_tokens reasoning_tokens cost_usd cost_source "
-    "started_at ended_at end_unix_nano dialect content",
+    "started_at ended_at end_unix_nano dialect",
     "run_rows": "run_id conversation_id started_at ended_at last_seen_at stop_reason flagged_reason policy_hash status "
     "root_input_tokens root_output_tokens root_cost_usd idle_reason",
     "run_totals": "run_id steps last_step tool_calls model_calls failed_tool_calls signed_tool_calls repeated_tool_calls "

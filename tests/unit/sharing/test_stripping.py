@@ -26,7 +26,8 @@ values = st.recursive(
     max_leaves=8,
 )
 CONTENT = sorted(harmless.KNOWN - harmless.KEPT)
-keys = secrets | st.sampled_from(CONTENT) | st.text(max_size=8)
+# Hypothesis likes words that it finds in our code, and some of them are names whose values stay.
+keys = secrets | st.sampled_from(CONTENT) | st.text(max_size=8).filter(lambda name: name not in harmless.KEPT)
 
 events = st.fixed_dictionaries(
     {"name": secrets, "time_unix_nano": st.integers(0, 1 << 62), "attributes": st.dictionaries(keys, values, max_size=3)}

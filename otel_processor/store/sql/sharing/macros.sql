@@ -1,6 +1,6 @@
 -- What stands in the place of content, and what may stay. The variables hold names that are known to be harmless:
 -- known_names, of attributes and events; kept_names, of attributes whose values are numbers, ids, names; kept_evidence, likewise;
--- number_names, of attributes that are kept where they are numbers.
+-- number_names, of attributes that are kept where they are numbers; patterns_in_words_of_ours, whose messages quote nobody.
 create temp macro removed(value) as
     case when value is not null then json_object('length', length(value), 'sha256', sha256(value)) end;
 
@@ -78,3 +78,22 @@ create temp macro stripped_cuts(cuts) as
             end
         }
     )))) end;
+
+-- The message of an alert stays where it is made of our own words, numbers and short names of tools. One kind ends in a quotation:
+-- of that the beginning stays. What has evidence of a kind that is not known may quote anything.
+create temp macro message_in_our_words(message, pattern, tool, evidence) as
+    case
+        when not list_contains(getvariable('patterns_in_words_of_ours'), pattern)
+            or not list_has_all(getvariable('known_names'), coalesce(json_keys(evidence), []))
+            or greatest(
+                coalesce(length(tool), 0),
+                coalesce(length(evidence ->> '$.tool'), 0),
+                coalesce(list_max(list_transform(from_json(evidence -> '$.tools', '["VARCHAR"]'), lambda t: length(t))), 0)
+            ) > 128
+            then removed(message)::VARCHAR
+        when json_exists(evidence, '$.said_again') then coalesce(
+            nullif(regexp_extract(message, '^[0-9]+ of the last [0-9]+ turns only said again what had been said before'), ''),
+            removed(message)::VARCHAR
+        )
+        else message
+    end;

@@ -12,6 +12,7 @@ select * replace (
         'raw_hash', hex_or_null(evidence -> '$.raw_hash'),
         'fingerprint', hex_or_null(evidence -> '$.fingerprint'),
         'length', number_or_null(evidence -> '$.length')
-    ) end as evidence
+    ) end as evidence,
+    'off' as content
 )
 from given

@@ -10,6 +10,7 @@ select * replace (
     stripped_attributes(resource) as resource,
     stripped_links(links) as links,
     stripped_attributes(extra) as extra,
-    stripped_cuts(cut) as cut
+    stripped_cuts(cut) as cut,
+    'off' as content
 )
 from given
