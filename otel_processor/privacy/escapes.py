@@ -5,12 +5,15 @@ from __future__ import annotations
 import re
 from typing import Final
 
+ESCAPE: Final = r"\\u00(?:[2-7][0-9a-fA-F]|0[9aAdD])"
+"""ASCII; other control characters are no part of a secret."""
+
 _MARK: Final = "\\u00"
-_MOST_LEVELS: Final = 4
+_MOST_LEVELS: Final = 8
 
 # Not from the middle of a row of backslashes, which would be read again from each of them.
-_ESCAPE: Final = re.compile(r"(?<!\\)\\+u00([2-7][0-9a-fA-F]|0[9aAdD])")
-"""ASCII, with as many backslashes as levels of JSON within JSON leave; other control characters are no part of a secret."""
+_ESCAPE: Final = re.compile(rf"(?<!\\)\\*{ESCAPE}")
+"""With as many backslashes as levels of JSON within JSON leave."""
 
 
 def unescaped(text: str) -> str | None:
@@ -27,4 +30,4 @@ def unescaped(text: str) -> str | None:
 
 
 def _letter(match: re.Match[str]) -> str:
-    return chr(int(match[1], 16))
+    return chr(int(match[0][-2:], 16))

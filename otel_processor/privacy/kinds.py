@@ -93,9 +93,7 @@ URL_PASSWORD_PATTERN: Final = r"([a-zA-Z][a-zA-Z0-9+.-]*:\\*/\\*/[^\s/:@\"'<>\\]
 
 AUTHORIZATION: Final = "authorization"
 SCHEMES: Final = "bearer|basic|token|digest|negotiate"
-AUTHORIZATION_PATTERN: Final = (
-    rf"(?i)((authorization[\s\\\"':=>,]{{1,24}})?\b({SCHEMES})\s+)([A-Za-z0-9._~+/=-]{{12,}})"
-)
+AUTHORIZATION_PATTERN: Final = rf"(?i)((authorization[\s\\\"':=>,]{{1,24}})?\b({SCHEMES})\s+)([A-Za-z0-9._~+/=-]{{12,}})"
 _WORDS_ELSEWHERE: Final = frozenset({"token", "digest"})
 """Schemes whose names stand in front of ids and hashes everywhere else."""
 

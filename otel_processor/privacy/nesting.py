@@ -13,7 +13,21 @@ _LONGEST_NAME: Final = 64
 _SEPARATORS: Final = re.compile("[^a-z0-9]+")
 
 _HOLDING: Final = frozenset(
-    {"value", "values", "current", "new", "old", "previous", "plain", "plaintext", "text", "data", "raw", "content", "stringvalue"}
+    {
+        "value",
+        "values",
+        "current",
+        "new",
+        "old",
+        "previous",
+        "plain",
+        "plaintext",
+        "text",
+        "data",
+        "raw",
+        "content",
+        "stringvalue",
+    }
 )
 """Names inside an object that only say that the object's value stands there."""
 
@@ -70,6 +84,6 @@ def _is_held(key: str, inner: Any, is_schema: bool) -> bool:
     plain = _SEPARATORS.sub("", key.lower())
     if plain in _HOLDING:
         return True
-    if is_schema and isinstance(inner, str) or _TELLING.fullmatch(plain):
+    if (is_schema and isinstance(inner, str)) or _TELLING.fullmatch(plain):
         return False
     return isinstance(inner, Mapping | list | tuple) or (isinstance(inner, str) and _DRAWN.fullmatch(inner) is not None)

@@ -11,9 +11,9 @@ from typing import Any, Final
 import re2
 
 from otel_processor.privacy import assignments, kinds
-from otel_processor.privacy.escapes import unescaped
+from otel_processor.privacy.escapes import ESCAPE, unescaped
 from otel_processor.privacy.nesting import parts_of_list, parts_of_object
-from otel_processor.privacy.secret_names import ASSIGNED, HEAD, LISTED, is_secret, may_hold_secret
+from otel_processor.privacy.secret_names import ASSIGNED, HEAD, LAST, LISTED, is_secret, may_hold_secret
 
 _DEPTH: Final = 64
 _RANDOM_DIGITS, _GUESSABLE_DIGITS = 8, 3
@@ -81,11 +81,12 @@ class Redactor:
             kinds.URL_PASSWORD_PATTERN if self._url is not None else "",
             # Blanks are written as escapes in JSON.
             rf"(?i:{kinds.SCHEMES})(?:\s|\\[nrt])+[A-Za-z0-9._~+/=-]{{12}}" if self._authorization else "",
-            rf"{HEAD}(?:{ASSIGNED}|\s+[\\\"'A-Za-z0-9]|{LISTED})" if self._by_name else "",
+            rf"{HEAD}(?:{ASSIGNED}|\s+[\\\"'A-Za-z0-9]|{LISTED}|{LAST})" if self._by_name else "",
         ]
         pattern = "|".join(f"(?:{each})" for each in looked_for if each)
         # Bytes, since Python's texts would have to be made such for RE2 each time, and no groups, which cost as much again.
-        self._scan = compiled(pattern.encode(), never_capture=True) if pattern else None
+        self._scan = compiled(f"{pattern}|{ESCAPE}".encode(), never_capture=True) if pattern else None
+        self._closer_scan = compiled(pattern.encode(), never_capture=True) if pattern else None
 
     @property
     def is_idle(self) -> bool:
@@ -99,12 +100,10 @@ class Redactor:
         return self._scans(text)
 
     def _scans(self, text: str) -> bool:
-        if self._scan is None:
+        if self._scan is None or self._closer_scan is None or not _fits(self._scan, text):
             return False
-        if self._scan.search(text.encode("utf-8", "surrogatepass")) is not None:
-            return True
         plain = unescaped(text)
-        return plain is not None and self._scan.search(plain.encode("utf-8", "surrogatepass")) is not None
+        return plain is None or _fits(self._closer_scan, plain) or _fits(self._closer_scan, text)
 
     def text(self, text: str, found: Counter[str]) -> str:
         """Return the text without its secrets.
@@ -237,6 +236,10 @@ def stand_in(kind: str, secret: str) -> str:
 
 
 _DRAWN: Final = frozenset({*(kind.name for kind in kinds.TOKENS), kinds.PRIVATE_KEY})
+
+
+def _fits(pattern: re2._Regexp, text: str) -> bool:
+    return pattern.search(text.encode("utf-8", "surrogatepass")) is not None
 
 
 def _parsed(text: str) -> Any:

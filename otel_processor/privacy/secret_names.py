@@ -21,6 +21,9 @@ ASSIGNED: Final = r"\\*[\"']?\]?(?:\s|\\[nrt])*(?:=>|:=|[:=])(?:\s|\\[nrt])*"
 LISTED: Final = r"\\*[\"'](?:\s|\\[nrt])*,(?:\s|\\[nrt])*"
 """What stands between an option and its value in a list of arguments."""
 
+LAST: Final = r"\\*[\"'](?:\s|\\[nrt])*\}"
+"""What stands behind a name that comes after its value: `{"value": …, "name": "DB_PASSWORD"}`."""
+
 _SEPARATORS: Final = re.compile("[^a-z0-9]+")
 
 _SURE: Final = (
