@@ -2,18 +2,18 @@ r"""Letters and signs that are written as escapes of JSON, `\u0022` for a quote,
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
 ESCAPE: Final = r"\\u00(?:[2-7][0-9a-fA-F]|0[9aAdD])"
-"""ASCII; other control characters are no part of a secret."""
+"""For RE2: one that stands for ASCII."""
 
 _MARK: Final = "\\u00"
 _MOST_LEVELS: Final = 8
 
-# Not from the middle of a row of backslashes, which would be read again from each of them.
-_ESCAPE: Final = re.compile(rf"(?<!\\)\\*{ESCAPE}")
-"""With as many backslashes as levels of JSON within JSON leave."""
+_LETTERS: Final = {
+    form(number): chr(number) for number in (0x09, 0x0A, 0x0D, *range(0x20, 0x80)) for form in ("{:02x}".format, "{:02X}".format)
+}
+"""Two digits → what they stand for; other control characters are no part of a secret."""
 
 
 def unescaped(text: str) -> str | None:
@@ -23,11 +23,22 @@ def unescaped(text: str) -> str | None:
     told = text
     for _ in range(_MOST_LEVELS):
         # A backslash may be an escape itself, and begin another one.
-        told, count = _ESCAPE.subn(_letter, told)
-        if not count:
+        after = _one_level(told)
+        if after == told:
             break
-    return None if told is text else told
+        told = after
+    return None if told == text else told
 
 
-def _letter(match: re.Match[str]) -> str:
-    return chr(int(match[0][-2:], 16))
+def _one_level(text: str) -> str:
+    first, *others = text.split(_MARK)
+    parts = [first]
+    for part in others:
+        letter = _LETTERS.get(part[:2])
+        if letter is None:
+            parts += (_MARK, part)
+        else:
+            # Levels of JSON within JSON leave more than one.
+            parts[-1] = parts[-1].rstrip("\\")
+            parts += (letter, part[2:])
+    return "".join(parts)

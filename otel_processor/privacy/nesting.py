@@ -33,7 +33,7 @@ _HOLDING: Final = frozenset(
 
 _TELLING: Final = re.compile(
     r".*(?:type|kind|name|key|id|path|description|title|label|format|ref|pattern|version|namespace|status|state|provider|scheme"
-    r"|scopes?|roles?|user|owner|url|uri|href|at|date|time|expiry|expires|created|updated|algorithm|hash|digest|length|count)"
+    r"|scopes?|roles?|user|owner|url|uri|href|at|date|time|expiry|expires|created|updated|region|zone|host|server|engine|backend|algorithm|hash|digest|length|count)"
 )
 """Names inside an object of what tells about a secret and is none; those of a schema of a tool are among them."""
 
