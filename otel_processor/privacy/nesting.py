@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
@@ -87,3 +88,22 @@ def _is_held(key: str, inner: Any, is_schema: bool) -> bool:
     if (is_schema and isinstance(inner, str)) or _TELLING.fullmatch(plain):
         return False
     return isinstance(inner, Mapping | list | tuple) or (isinstance(inner, str) and _DRAWN.fullmatch(inner) is not None)
+
+
+def parsed(text: str) -> Any:
+    """Return the value of a text of JSON, with all that a name stands for; None where it is none."""
+    try:
+        return json.loads(text, object_pairs_hook=_with_all)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _with_all(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object; where a name stands several times, with all its values in a list, and not with the last only."""
+    last = dict(pairs)
+    if len(last) == len(pairs):
+        return last
+    values: dict[str, list[Any]] = {}
+    for name, value in pairs:
+        values.setdefault(name, []).append(value)
+    return {name: several if len(several) > 1 else several[0] for name, several in values.items()}

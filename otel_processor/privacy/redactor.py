@@ -12,7 +12,7 @@ import re2
 
 from otel_processor.privacy import assignments, kinds
 from otel_processor.privacy.escapes import ESCAPE, unescaped
-from otel_processor.privacy.nesting import parts_of_list, parts_of_object
+from otel_processor.privacy.nesting import parsed, parts_of_list, parts_of_object
 from otel_processor.privacy.secret_names import ASSIGNED, HEAD, LAST, LISTED, is_secret, may_hold_secret
 
 _DEPTH: Final = 64
@@ -115,10 +115,10 @@ class Redactor:
         if not text or not self._may_change(text):
             return text
         if text[0] in '{["' or text[:1].isspace():
-            parsed = _parsed(text)
-            if isinstance(parsed, dict | list | str):
+            told = parsed(text)
+            if isinstance(told, dict | list | str):
                 before = found.total()
-                cleaned = self.value(parsed, found)
+                cleaned = self.value(told, found)
                 return text if found.total() == before else json.dumps(cleaned, ensure_ascii=False, separators=(",", ":"))
         return self._plain(text, found)
 
@@ -240,21 +240,3 @@ _DRAWN: Final = frozenset({*(kind.name for kind in kinds.TOKENS), kinds.PRIVATE_
 
 def _fits(pattern: re2._Regexp, text: str) -> bool:
     return pattern.search(text.encode("utf-8", "surrogatepass")) is not None
-
-
-def _parsed(text: str) -> Any:
-    try:
-        return json.loads(text, object_pairs_hook=_with_all)
-    except (ValueError, RecursionError):
-        return None
-
-
-def _with_all(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return an object; where a name stands several times, with all its values in a list, and not with the last only."""
-    last = dict(pairs)
-    if len(last) == len(pairs):
-        return last
-    values: dict[str, list[Any]] = {}
-    for name, value in pairs:
-        values.setdefault(name, []).append(value)
-    return {name: several if len(several) > 1 else several[0] for name, several in values.items()}

@@ -141,7 +141,7 @@ INNOCENT = [
     "the bearer 2024-01-01T00:00:00 of 2024-01-01 and bearer 123456789012, bearer of-good-news-2024",
     '{"max_access_token": 4096} max_access_token=4096',
     '{"properties": {"password": {"anyOf": [{"type": "string", "minLength": 12}], "title": "Password2"}}}',
-    '{"token": {"type": "string", "pattern": "^[a-z0-9]{4}$"}, "secret": {"name": "db", "region": "eu-1", "created": "2024-01-01"}}',
+    '{"token": {"type": "string", "pattern": "^[a-z0-9]{4}$"}, "secret": {"region": "eu-1", "created": "2024-01-01"}}',
     '["the", "password", "hunter22", "was", "--verbose", "hunter22"]',
     "the words 'token', 'hunter22' of a list",
     r'{"html": "\u003cb\u003eone \u0026 two\u003c/b\u003e \u001b[0m"}',
