@@ -42,15 +42,20 @@ def unregister(receiver: Receiver) -> None:
         _receivers[:] = [known for known in _receivers if known != receiver]
 
 
-def announce(alert: Alert) -> None:
-    """Tell the immediate sinks, log and metrics; what the spans and a guard beside them both see is told once."""
+def announce(alert: Alert, *, cleaned: Callable[[Alert], Alert] | None = None) -> None:
+    """Tell the immediate sinks, log and metrics; what the spans and a guard beside them both see is told once.
+
+    Args:
+        alert: as it was seen.
+        cleaned: makes of it what may be told; all of it may when left out.
+    """
     key = (alert.run_id, str(alert.verdict.pattern))
     with _lock:
         by_guard = _announced.setdefault(key, alert.by_guard)
         if len(_announced) > _OPEN:
             _announced.popitem(last=False)
     if by_guard is alert.by_guard:
-        log_alert(alert)
+        log_alert(alert if cleaned is None else cleaned(alert))
         alert_metrics().told(alert)
 
 
@@ -64,10 +69,14 @@ def over(run_id: str, patterns: Iterable[str]) -> None:
         alert_metrics().over(run_id, [pattern for _, pattern in keys])
 
 
-def hand_over(alert: Alert) -> None:
+def hand_over(alert: Alert, *, cleaned: Callable[[Alert], Alert] | None = None) -> None:
     """Tell everybody of an alert of a stand-alone guard; without anybody registered it is not heard.
 
     One that is over (`resolved_ns`) is no news for the log; receivers store it.
+
+    Args:
+        alert: as it was seen, and as receivers get it.
+        cleaned: makes of it what may be logged; all of it may when left out.
     """
     with _lock:
         receivers = tuple(_receivers)
@@ -75,7 +84,7 @@ def hand_over(alert: Alert) -> None:
         return
     try:
         if alert.resolved_ns is None:
-            announce(alert)
+            announce(alert, cleaned=cleaned)
         else:
             over(alert.run_id, (alert.verdict.pattern,))
     except Exception:  # noqa: BLE001 - our own bug stays here

@@ -17,6 +17,7 @@ from otel_processor.guard.declaring import declare_stop_reason
 from otel_processor.guard.guarded_run import GuardedRun
 from otel_processor.model import Alert, Call, Reading, Role
 from otel_processor.policy import Policy
+from otel_processor.privacy.alerts import for_log
 
 NOT_RECORDED: Any = object()
 """Stands for a result of which nothing is known."""
@@ -166,7 +167,7 @@ class Feeding:
     def _tell(self, alerts: tuple[Alert, ...]) -> None:
         for alert in alerts:
             if self._on_alert is None:
-                hand_over(replace(alert, by_guard=True))
+                hand_over(replace(alert, by_guard=True), cleaned=for_log)
                 continue
             try:
                 self._on_alert(alert)
@@ -176,4 +177,4 @@ class Feeding:
     def _tell_end(self, alerts: tuple[Alert, ...]) -> None:
         """Say that alerts are over where they were stored: no span says it of a run that nobody else watches."""
         for alert in alerts if self._on_alert is None else ():
-            hand_over(replace(alert, by_guard=True))
+            hand_over(replace(alert, by_guard=True), cleaned=for_log)

@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
 
+from otel_processor.errors import ConfigError
 from otel_processor.model import Alert
-from otel_processor.privacy.settings import Privacy
+from otel_processor.privacy.settings import Privacy, privacy_of
 from otel_processor.privacy.structure import as_id, as_name, withheld
 
 _NAMES: Final = frozenset(
@@ -31,6 +32,18 @@ def cleaned(alert: Alert, privacy: Privacy) -> Alert:
         run_id = as_id(run_id)
     verdict = replace(verdict, message=message, evidence=evidence)
     return replace(alert, run_id=run_id, task=task, agent=agent, tool=tool, verdict=verdict)
+
+
+def for_log(alert: Alert) -> Alert:
+    """Return an alert as the log of the agent's own process may have it: as the environment says.
+
+    Settings that cannot be used are refused where spans are stored; here everything known is looked for then.
+    """
+    try:
+        privacy = privacy_of()
+    except ConfigError:
+        privacy = Privacy()
+    return cleaned(alert, privacy)
 
 
 def _clean(name: str | None, privacy: Privacy, found: Counter[str]) -> str | None:

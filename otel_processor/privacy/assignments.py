@@ -8,7 +8,7 @@ from typing import Final
 
 import re2
 
-from otel_processor.privacy.secret_names import ASSIGNED, HEAD, is_secret
+from otel_processor.privacy.secret_names import ASSIGNED, HEAD, LISTED, is_kind_of_its_own, is_secret
 
 _LONGEST_NAME: Final = 64
 _STAND_IN: Final = "[redacted:"
@@ -16,6 +16,7 @@ _STAND_IN: Final = "[redacted:"
 _NAME: Final = re.compile(r"[A-Za-z0-9_.-]+\Z")
 _OPENING: Final = re.compile(r"(\\*)([\"'`])")
 _BARE: Final = re.compile(r"[^\s\"'`\\,;&<>{}()\[\]|]+")
+_HASH: Final = re.compile(r"[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64}")
 _PLAIN_WORD: Final = re.compile(r"[A-Za-z_][A-Za-z_.]*")
 
 
@@ -25,7 +26,7 @@ def _compiled(pattern: str) -> re2._Regexp:
     return re2.compile(pattern, options)
 
 
-_HEAD: Final = _compiled(rf"{HEAD}(?:{ASSIGNED}|\s+)")
+_HEAD: Final = _compiled(rf"{HEAD}(?:{ASSIGNED}|\s+|{LISTED})")
 
 
 def replaced(text: str, stand_in: Callable[[str], str]) -> str:
@@ -50,8 +51,11 @@ def _values(text: str) -> Iterator[tuple[int, int]]:
         if name is None or text.endswith(_STAND_IN, 0, name.start()):
             continue
         between = text[head.end(1) : head.end()]
-        if between.isspace() and not name.group().startswith("--"):
-            # Two words of a sentence, no option of a command.
+        is_next = between.isspace() or "," in between
+        if is_next and not name.group().startswith("-" if "," in between else "--"):
+            # Two words of a sentence or of a list, no option of a command.
+            continue
+        if is_kind_of_its_own(text[max(0, name.start() - _LONGEST_NAME) : name.start()], name.group()):
             continue
         opening = _OPENING.match(text, head.end())
         if opening is not None:
@@ -82,6 +86,9 @@ def _is_value(text: str, name: str, between: str, bare: re.Match[str]) -> bool:
     """Return whether what stands there without quotes is a value, and no part of a program or a sentence."""
     value = bare.group().rstrip(".")
     if len(value) < 4 or text[bare.end() : bare.end() + 1] in {"(", "["} or not is_secret(name, value):
+        return False
+    if _HASH.fullmatch(value) and between.endswith(" ") and name.lower() == "token":
+        # `the token: d41d8cd9…` of a sentence.
         return False
     if _PLAIN_WORD.fullmatch(value) is None:
         return True

@@ -92,7 +92,30 @@ URL_PASSWORD: Final = "url_password"  # noqa: S105 - the name of a kind
 URL_PASSWORD_PATTERN: Final = r"([a-zA-Z][a-zA-Z0-9+.-]*:\\*/\\*/[^\s/:@\"'<>\\]*:)([^\s/\"'<>\\]+)(@)"  # noqa: S105
 
 AUTHORIZATION: Final = "authorization"
-AUTHORIZATION_PATTERN: Final = r"(?i)(\b(bearer|basic|token|digest|negotiate)\s+)([A-Za-z0-9._~+/=-]{12,})"
+SCHEMES: Final = "bearer|basic|token|digest|negotiate"
+AUTHORIZATION_PATTERN: Final = rf"(?i)((authorization[\s\\\"':=>,]{{1,24}})?\b({SCHEMES})\s+)([A-Za-z0-9._~+/=-]{{12,}})"
+_WORDS_ELSEWHERE: Final = frozenset({"token", "digest"})
+"""Schemes whose names stand in front of ids and hashes everywhere else."""
+
+_NUMBER_OR_DATE: Final = re.compile(r"[0-9.,:_/+-]+|[0-9]{4}-[0-9]{2}-[0-9]{2}[T0-9:.Z+-]*")
+
+
+def is_authorization(scheme: str, text: str, *, is_header: bool) -> bool:
+    """Return whether what stands behind the name of a scheme is a credential.
+
+    Args:
+        scheme: in lower case.
+        text: what stands there.
+        is_header: whether `Authorization` stands in front.
+    """
+    if scheme == "basic":
+        return is_basic(text)
+    if is_header:
+        return any(not character.isalpha() for character in text.rstrip(".-/"))
+    if scheme in _WORDS_ELSEWHERE or _NUMBER_OR_DATE.fullmatch(text):
+        return False
+    return any(len(run) >= 6 and not run.isalpha() and not run.isdigit() for run in _RUN.findall(text))
+
 
 PASSWORD: Final = "password"  # noqa: S105 - the name of a kind
 """What is known by the name that it stands under only."""

@@ -11,10 +11,11 @@ from typing import Any, Final
 import re2
 
 from otel_processor.privacy import assignments, kinds
-from otel_processor.privacy.secret_names import ASSIGNED, HEAD, is_secret, may_hold_secret
+from otel_processor.privacy.escapes import ESCAPE, unescaped
+from otel_processor.privacy.nesting import parsed, parts_of_list, parts_of_object
+from otel_processor.privacy.secret_names import ASSIGNED, HEAD, LAST, LISTED, is_secret, may_hold_secret
 
 _DEPTH: Final = 64
-_NAMES: Final = ("name", "key", "header")
 _RANDOM_DIGITS, _GUESSABLE_DIGITS = 8, 3
 
 
@@ -79,12 +80,13 @@ class Redactor:
             "-----BEGIN [A-Z0-9 ]*PRIVATE KEY" if self._private_key is not None else "",
             kinds.URL_PASSWORD_PATTERN if self._url is not None else "",
             # Blanks are written as escapes in JSON.
-            r"(?i:bearer|basic|token|digest|negotiate)(?:\s|\\[nrt])+[A-Za-z0-9._~+/=-]{12}" if self._authorization else "",
-            rf"{HEAD}(?:{ASSIGNED}|\s+[\\\"'A-Za-z0-9]|\\*[\"'],)" if self._by_name else "",
+            rf"(?i:{kinds.SCHEMES})(?:\s|\\[nrt])+[A-Za-z0-9._~+/=-]{{12}}" if self._authorization else "",
+            rf"{HEAD}(?:{ASSIGNED}|\s+[\\\"'A-Za-z0-9]|{LISTED}|{LAST})" if self._by_name else "",
         ]
         pattern = "|".join(f"(?:{each})" for each in looked_for if each)
         # Bytes, since Python's texts would have to be made such for RE2 each time, and no groups, which cost as much again.
-        self._scan = compiled(pattern.encode(), never_capture=True) if pattern else None
+        self._scan = compiled(f"{pattern}|{ESCAPE}".encode(), never_capture=True) if pattern else None
+        self._closer_scan = compiled(pattern.encode(), never_capture=True) if pattern else None
 
     @property
     def is_idle(self) -> bool:
@@ -95,9 +97,13 @@ class Redactor:
         """Return whether a text, plain or JSON, may hold a secret: quick, and never wrong when it says no."""
         if self._own:
             return True
-        if self._scan is None:
+        return self._scans(text)
+
+    def _scans(self, text: str) -> bool:
+        if self._scan is None or self._closer_scan is None or not _fits(self._scan, text):
             return False
-        return self._scan.search(text.encode("utf-8", "surrogatepass")) is not None
+        plain = unescaped(text)
+        return plain is None or _fits(self._closer_scan, plain) or _fits(self._closer_scan, text)
 
     def text(self, text: str, found: Counter[str]) -> str:
         """Return the text without its secrets.
@@ -109,18 +115,20 @@ class Redactor:
         if not text or not self._may_change(text):
             return text
         if text[0] in '{["' or text[:1].isspace():
-            parsed = _parsed(text)
-            if isinstance(parsed, dict | list | str):
+            told = parsed(text)
+            if isinstance(told, dict | list | str):
                 before = found.total()
-                cleaned = self.value(parsed, found)
+                cleaned = self.value(told, found)
                 return text if found.total() == before else json.dumps(cleaned, ensure_ascii=False, separators=(",", ":"))
         return self._plain(text, found)
 
     def _may_change(self, text: str) -> bool:
-        if self._scan is not None and self._scan.search(text.encode("utf-8", "surrogatepass")) is not None:
+        if self._scans(text):
             return True
         # A pattern of somebody's own may begin or end with the text, so that JSON has to be taken apart for it.
-        return bool(self._own) and (text[0] in '{["' or any(pattern.search(text) for _, pattern in self._own))
+        return bool(self._own) and (
+            text[0] in '{["' or unescaped(text) is not None or any(pattern.search(text) for _, pattern in self._own)
+        )
 
     def value(self, value: Any, found: Counter[str], name: str = "", depth: int = _DEPTH) -> Any:
         """Return a JSON value without its secrets.
@@ -144,23 +152,13 @@ class Redactor:
         if depth <= 0:
             return self.text(str(value), found)
         if isinstance(value, Mapping):
-            return self._mapping(value, found, depth)
+            return {
+                self.text(key, found) if isinstance(key, str) else key: self.value(inner, found, under, depth - 1)
+                for key, inner, under in parts_of_object(value, name)
+            }
         if isinstance(value, list | tuple):
-            pair = _header(value)
-            if pair is not None:
-                return [value[0], self.value(value[1], found, pair, depth - 1)]
-            return [self.value(inner, found, name, depth - 1) for inner in value]
+            return [self.value(inner, found, under, depth - 1) for inner, under in parts_of_list(value, name)]
         return value
-
-    def _mapping(self, value: Mapping[Any, Any], found: Counter[str], depth: int) -> dict[Any, Any]:
-        # `{"name": "DB_PASSWORD", "value": …}` is how lists of variables and headers are written.
-        named = next((value[key] for key in _NAMES if isinstance(value.get(key), str)), "") if "value" in value else ""
-        cleaned: dict[Any, Any] = {}
-        for key, inner in value.items():
-            is_text = isinstance(key, str)
-            name = named if key == "value" and named else key if is_text else ""
-            cleaned[self.text(key, found) if is_text else key] = self.value(inner, found, name, depth - 1)
-        return cleaned
 
     def _named(self, text: str, name: str, found: Counter[str]) -> str:
         cleaned = self.text(text, found)
@@ -175,6 +173,17 @@ class Redactor:
         return number
 
     def _plain(self, text: str, found: Counter[str]) -> str:
+        plain = unescaped(text)
+        if plain is not None:
+            # Before the text as it is: half of a secret may be found there, which ends at an escape.
+            inside = Counter[str]()
+            cleaned = self._replaced(plain, inside)
+            if inside:
+                found.update(inside)
+                return cleaned
+        return self._replaced(text, found)
+
+    def _replaced(self, text: str, found: Counter[str]) -> str:
         for name, pattern in self._own:
             text = pattern.sub(lambda match, name=name: self._stand_in(name, match.group(), found) if match.group() else "", text)
         if self._private_key is not None and "PRIVATE KEY" in text:
@@ -205,9 +214,10 @@ class Redactor:
         return f"{before}{self._stand_in(kinds.URL_PASSWORD, password, found)}{after}"
 
     def _authorization_found(self, match: re2._Match, found: Counter[str]) -> str:
-        before, scheme, secret = match.groups()
-        meant: Callable[[str], bool] = kinds.is_basic if scheme.lower() == "basic" else _has_digit_or_sign
-        return f"{before}{self._stand_in(kinds.AUTHORIZATION, secret, found)}" if meant(secret) else str(match.group())
+        before, header, scheme, secret = match.groups()
+        if not kinds.is_authorization(scheme.lower(), secret, is_header=bool(header)):
+            return str(match.group())
+        return f"{before}{self._stand_in(kinds.AUTHORIZATION, secret, found)}"
 
     @staticmethod
     def _stand_in(kind: str, secret: str, found: Counter[str]) -> str:
@@ -228,19 +238,5 @@ def stand_in(kind: str, secret: str) -> str:
 _DRAWN: Final = frozenset({*(kind.name for kind in kinds.TOKENS), kinds.PRIVATE_KEY})
 
 
-def _has_digit_or_sign(text: str) -> bool:
-    return any(not character.isalpha() for character in text.rstrip(".-/"))
-
-
-def _header(value: Sequence[Any]) -> str | None:
-    """Return the name of a header that is written as a pair of name and value."""
-    if len(value) == 2 and isinstance(value[0], str) and len(value[0]) < 64 and may_hold_secret(value[0]):
-        return value[0]
-    return None
-
-
-def _parsed(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return None
+def _fits(pattern: re2._Regexp, text: str) -> bool:
+    return pattern.search(text.encode("utf-8", "surrogatepass")) is not None

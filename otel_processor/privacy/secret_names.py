@@ -9,13 +9,20 @@ from typing import Final
 from otel_processor.privacy.kinds import is_random
 
 HEAD: Final = (
-    r"(?i)(passw(?:or)?d|passphrase|pwd|secret|token|authorization|cookie|x-(?:amz|goog)-signature"
+    r"(?i)((?:passw(?:or)?d|passphrase|pwd|secret|token|authorization|cookie|x-(?:amz|goog)-signature"
     r"|(?:api|private|secret|access|signing|encryption|master|account|auth|subscription)[_ -]?key)"
+    r"(?:[_-]?(?:[0-9]{1,2}|confirm(?:ation)?|repeat(?:ed)?|again|value))?)"
 )
 """How such a name ends, in a text."""
 
 ASSIGNED: Final = r"\\*[\"']?\]?(?:\s|\\[nrt])*(?:=>|:=|[:=])(?:\s|\\[nrt])*"
 """What stands between a name and its value, in JSON, also JSON within JSON, in programs, headers and addresses."""
+
+LISTED: Final = r"\\*[\"'](?:\s|\\[nrt])*,(?:\s|\\[nrt])*"
+"""What stands between an option and its value in a list of arguments."""
+
+LAST: Final = r"\\*[\"'](?:\s|\\[nrt])*\}"
+"""What stands behind a name that comes after its value: `{"value": …, "name": "DB_PASSWORD"}`."""
 
 _SEPARATORS: Final = re.compile("[^a-z0-9]+")
 
@@ -27,13 +34,25 @@ _SURE: Final = (
 )  # fmt: skip
 """How names end, in lower case and without separators, under which nothing else stands."""
 
+_ENDING: Final = re.compile("(?:[0-9]{1,2}|confirm(?:ation)?|repeat(?:ed)?|again|value)$")
+"""What may follow: `password2`, `password_confirmation`."""
+
 _LIKELY: Final = ("token", "cookie", "pwd")
 """How names end under which a secret may stand: what looks drawn by lot is one."""
 
 _OTHERWISE: Final = re.compile("page|next|continu|cursor|sync|start|stop|pad|eos|bos|unk|mask|sep|cls|csrf|cancel|count")
 """In front of `token`, of another kind."""
 
+_WORD_BEFORE: Final = re.compile(r"([A-Za-z]{3,20}) \Z")
+
 _LEAST_LIKELY_CHARS: Final = 16
+
+_LONGEST_COUNT: Final = 7
+_TOKENS: Final = re.compile("token[^a-z]*$", re.IGNORECASE)
+"""What has counts under its name, `max_access_token`."""
+
+_LONGEST_OPTION: Final = 64
+_OPTION: Final = re.compile("--?[A-Za-z][A-Za-z0-9_.-]*")
 
 _BLANK: Final = re.compile(
     r"\$\{?[\w.]+\}?|\$\(.*\)|<.*>|\{\{.*\}\}|\{[\w.]*\}|%[\w(]+\)?s?|[*\u2022xX.\-_#?]+|\[redacted.*|\[withheld.*"
@@ -46,7 +65,7 @@ _BLANK: Final = re.compile(
 
 @lru_cache(maxsize=4_096)
 def _certainty(name: str) -> int:
-    plain = _SEPARATORS.sub("", name.lower())
+    plain = _ENDING.sub("", _SEPARATORS.sub("", name.lower()))
     if plain.endswith(_SURE):
         return 2
     if plain.endswith(_LIKELY) and not _OTHERWISE.search(plain):
@@ -59,9 +78,22 @@ def is_secret(name: str, value: str) -> bool:
     certainty = _certainty(name[-100:])
     if not certainty or not value or _BLANK.fullmatch(value.strip()[:200]) or value.isspace():
         return False
+    if value.isdigit() and len(value) <= _LONGEST_COUNT and _TOKENS.search(name):
+        return False
     return certainty == 2 or (len(value) >= _LEAST_LIKELY_CHARS and is_random(value))
 
 
 def may_hold_secret(name: str) -> bool:
     """Return whether a secret may stand under a name."""
     return _certainty(name[-100:]) > 0
+
+
+def is_option(text: str) -> bool:
+    """Return whether an argument of a command is an option, `--password`, whose value comes next and may be a secret."""
+    return text.startswith("-") and len(text) < _LONGEST_OPTION and _OPTION.fullmatch(text) is not None and may_hold_secret(text)
+
+
+def is_kind_of_its_own(before: str, name: str) -> bool:
+    """Return whether the word in front of `token` makes it one of another kind: `page token: …`."""
+    word = _WORD_BEFORE.search(before)
+    return word is not None and name.lower() == "token" and _OTHERWISE.match(word[1].lower()) is not None

@@ -19,6 +19,7 @@ from otel_processor.model import NOTHING, Alert, Call, CallOutcome, Mode, Readin
 from otel_processor.policy import Policy
 from otel_processor.policy_file import policy_of
 from otel_processor.pricing import Pricer
+from otel_processor.privacy.alerts import for_log
 from otel_processor.processor.border import never_raise
 from otel_processor.processor.cancelled import record_cancellation
 from otel_processor.processor.ending import guard_reason
@@ -277,7 +278,7 @@ class LoopSpanProcessor(SpanProcessor):
 
     @never_raise
     def _tell(self, alert: Alert) -> None:
-        announce(alert)
+        announce(alert, cleaned=for_log)
         if self._on_alert is not None:
             self._on_alert(alert)
 

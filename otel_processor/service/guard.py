@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from otel_processor.alerts.receivers import announce, over
 from otel_processor.bug_reports import report_bug
+from otel_processor.privacy.alerts import cleaned
 from otel_processor.recording.alert_writer import AlertWriter
 from otel_processor.service.guarded_runs import GuardedRuns
 from otel_processor.service.hosted_guard import HostedGuard
@@ -60,6 +61,13 @@ class Guard:
         self._alerts.close(_CLOSING_SECONDS)
 
     def _tell(self, alert: Alert) -> None:
+        try:
+            # The log is read by others than the agent's people.
+            alert = cleaned(alert, self._recorder.privacy)
+        except Exception:  # noqa: BLE001 - what cannot be cleaned is told to nobody
+            report_bug("alerts")
+            self._counts.add("guard_alerts_lost")
+            return
         try:
             if alert.resolved_ns is None:
                 self._counts.add("guard_alerts")

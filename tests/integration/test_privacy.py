@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from opentelemetry.sdk.trace import TracerProvider
 
-from otel_processor import instrument
+from otel_processor import LoopGuard, instrument
+from otel_processor.alerts.log import LOGGER
 from otel_processor.errors import ConfigError
 from otel_processor.model import Action, Alert, Pattern, SpanEvent, SpanRecord, StopReason, Verdict
 from otel_processor.policy import Policy
@@ -275,6 +276,25 @@ def test_an_agent_tells_alerts_without_secrets_or_content(db: Path, content: boo
     if not content:
         assert "who has" not in str(stored)
         assert b"nobody at all" not in bytes_of(db)
+
+
+@pytest.mark.parametrize("by", ["spans", "guard"])
+def test_the_log_of_an_agents_process_has_no_secrets(db: Path, caplog: pytest.LogCaptureFixture, by: str) -> None:
+    told: list[Alert] = []
+    watched = instrument(db, tracer_provider=TracerProvider(), on_alert=told.append)
+    tracer = watched.tracer_provider.get_tracer("tests")
+    guard = LoopGuard(run_id=f"run {KEY}", task=f"task {KEY}")
+    with caplog.at_level("WARNING", LOGGER), agent(tracer, "looper"):
+        for _ in range(6):
+            if by == "spans":
+                call_tool(tracer, f"look_up {KEY}", {"q": "x"}, "nobody at all")
+            else:
+                guard.before_tool(f"look_up {KEY}", {"q": "x"})
+                guard.after_tool("nobody at all")
+    watched.shutdown()
+    assert any(KEY in str(alert) for alert in told), "what is registered gets alerts as they were seen"
+    assert "look_up [redacted:openai_key:" in caplog.text
+    assert KEY not in caplog.text
 
 
 def test_tags_carry_no_content(provider: TracerProvider, db: Path) -> None:

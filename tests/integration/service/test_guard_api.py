@@ -11,12 +11,14 @@ import orjson
 import pytest
 
 from otel_processor import LoopGuard
+from otel_processor.alerts.log import LOGGER
 from otel_processor.model import Mode
 from otel_processor.policy import Policy
 from tests.integration.agents import tool_attributes
 from tests.integration.service.guarding import Agent
 from tests.integration.service.serving import JSON, Serving, request_of, serving_here
 from tests.integration.stored import eventually, rows, value
+from tests.unit.privacy.secrets import SECRETS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -393,6 +395,16 @@ def test_what_is_too_much_is_refused(db: Path) -> None:
     with serving_here(db, guard_requests=0) as service:
         full = Agent(service, {"run_id": "r"}).post("step")
         assert (full.status, full.headers["retry-after"]) == (429, "1")
+
+
+def test_the_log_of_the_service_has_no_secrets(shared: Serving, run: str, caplog: pytest.LogCaptureFixture) -> None:
+    secret = SECRETS["github_token"]
+    agent = Agent(shared, {"run_id": f"{run} {secret}", "task": f"task {secret}"})
+    with caplog.at_level("WARNING", LOGGER):
+        for _ in range(5):
+            agent.call(f"fetch {secret}", {"q": "x"})
+    assert "fetch [redacted:github_token:" in caplog.text
+    assert secret not in caplog.text
 
 
 def test_many_agents_at_once_are_kept_apart(shared: Serving) -> None:

@@ -54,6 +54,13 @@ def test_a_kind_that_is_not_looked_for_stays(kind: str) -> None:
     assert Redactor(frozenset()).is_idle
 
 
+def escaped(text: str, *, all_of_it: bool) -> str:
+    """JSON of a text as .NET writes it, with escapes for quotes and signs, or for all of ASCII."""
+    return "".join(
+        f"\\u{ord(letter):04x}" if letter < "\x80" and (all_of_it or not letter.isalnum()) else letter for letter in text
+    )
+
+
 JSON_VALUES = st.recursive(
     st.none() | st.booleans() | st.integers(-5, 5) | st.text(max_size=8),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
@@ -68,7 +75,9 @@ def planted(draw: st.DrawFn) -> tuple[Any, str]:
     around = st.sampled_from(["", " ", "é", "\n", "日本", '"', "'", "(", ", ", "\t", "🔑", "=", "\\"])
     value: Any = f"{draw(around)}{text}{draw(st.sampled_from(['', ' ', chr(10), '日本', ',', ')', '; ', '🔑']))}"
     for _ in range(draw(st.integers(0, 4))):
-        step = draw(st.sampled_from(["list", "dict", "json", "ascii json", "name", "prose", "spaced json"]))
+        step = draw(
+            st.sampled_from(["list", "dict", "json", "ascii json", "name", "prose", "spaced json", "escapes", "signs as escapes"])
+        )
         if step == "list":
             value = [*draw(st.lists(JSON_VALUES, max_size=2)), value]
         elif step == "dict":
@@ -77,6 +86,9 @@ def planted(draw: st.DrawFn) -> tuple[Any, str]:
             value = {value: 1}
         elif step == "prose" and isinstance(value, str):
             value = f"the tool said {value} and ended"
+        elif "escapes" in step:
+            plain = value if isinstance(value, str) else json.dumps(value)
+            value = f'"{escaped(plain, all_of_it=step == "escapes")}"'
         else:
             value = json.dumps(value, ensure_ascii=step == "ascii json", indent=1 if step == "spaced json" else None)
     return value, secret
@@ -122,6 +134,18 @@ INNOCENT = [
     "PWD=/home/user/app",
     "arn:aws:iam::123456789012:role/Admin s3://bucket/AKIA-not-a-key",
     '{"has_password": true, "password_reset": 1, "secret_count": 3}',
+    f"image digest {HEX[:40]} was pulled; digest sha256:{HEX}",
+    f"next token 550e8400-e29b-41d4-a716-446655440000, page token CAUQAA{RANDOM[:20]}, page token: CAUQAA{RANDOM[:20]}",
+    f"continuation token c29tZS1wYWdl{RANDOM[:16]} token: {HEX[:32]}",
+    "token sequence-number-123456, a token count-of-tokens-4096-max",
+    "the bearer 2024-01-01T00:00:00 of 2024-01-01 and bearer 123456789012, bearer of-good-news-2024",
+    '{"max_access_token": 4096} max_access_token=4096',
+    '{"properties": {"password": {"anyOf": [{"type": "string", "minLength": 12}], "title": "Password2"}}}',
+    '{"token": {"type": "string", "pattern": "^[a-z0-9]{4}$"}, "secret": {"region": "eu-1", "created": "2024-01-01"}}',
+    '["the", "password", "hunter22", "was", "--verbose", "hunter22"]',
+    "the words 'token', 'hunter22' of a list",
+    r'{"html": "\u003cb\u003eone \u0026 two\u003c/b\u003e \u001b[0m"}',
+    '{"a": 1, "a": 2}',
 ]
 
 
@@ -145,11 +169,52 @@ def test_names_tell_secrets_in_every_shape() -> None:
         f'config: {{"apiKey": "{secret}"',
         json.dumps(json.dumps({"a": json.dumps({"password": 'quo"ted' + secret})})),
         {"pin": 1, "password": 12345678},
+        {"command": ["mysql", "--password", secret, "-v"]},
+        ["psql", "-x", "--db-password", secret],
+        json.dumps({"command": ["mysql", "--password", secret]}, indent=2) + " and more",
+        f"ran ['mysql', '--password', '{secret}'] and failed",
+        {"db_password": {"value": secret}},
+        {"password": {"current": secret, "type": "plain", "id": "a1"}},
+        [{"key": "password", "value": {"stringValue": secret}}],
+        [{"value": secret, "name": "DB_PASSWORD"}],
+        {"password2": secret},
+        {"password_confirmation": secret},
+        f"password_confirmation={secret}",
+        f'{{"password": "{secret}", "password": "***"}}',
+        f'{{"a": {{"x": 1, "x": {{"password": "{secret}"}}, "x": 2}}}}',
+        f"password=\\u0022{secret}\\u0022 as .NET says",
+        f'{{"p\\u0061ssword":"{secret}"}}',
+        f'{{"body":"{{\\u0022password\\u0022:\\u0022{secret}\\u0022}}"}}',
     ):
         after, found = cleaned(value)
+        assert REDACTOR.suspects(orjson.dumps(value).decode()), value
         assert found == {"password": 1}, value
         assert secret not in str(after)
         assert "12345678" not in str(after)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"v":"\\u0073k-ant-%s"}',
+        '{"x":"postgres:\\u002f\\u002fclerk:%s@h/db"}',
+        "Bearer q7Zt0Kx3q7Zt\\u002B%s",
+        "Bearer %s",
+        "Authorization: token %s",
+        "headers: {'Authorization': 'Digest %s'}",
+        '{"command": ["gh", "auth", "--token", "%s", "x"]}',
+    ],
+)
+def test_what_stands_around_a_random_secret_is_seen_however_it_is_written(text: str) -> None:
+    after, found = cleaned(text % RANDOM[:24])
+    assert found
+    assert RANDOM[:8] not in after
+    assert REDACTOR.suspects(orjson.dumps(text % RANDOM[:24]).decode())
+
+
+def test_all_values_of_a_name_that_stands_twice_are_kept_beside_a_secret() -> None:
+    after, _ = cleaned('{"n": 1, "n": 2, "password": "hunter22"}')
+    assert json.loads(after)["n"] == [1, 2]
 
 
 def test_the_same_secret_has_the_same_stand_in_and_a_guessable_one_tells_little() -> None:
