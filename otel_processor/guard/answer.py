@@ -32,6 +32,8 @@ class Answer(Verdict):
     """It is this very call that is held against the agent; else it is what came before."""
     finding: Verdict | None = None
     """What detection said, in a sentence for a person; its `stop_reason` is the one that is advised."""
+    counted_before: bool = False
+    """The call that something was said of had counted already, and does not count again."""
 
     @property
     def allows_call(self) -> bool:

@@ -35,6 +35,8 @@ class Asked:
     """The agent said that it makes the call."""
     progress: bool | None = None
     """What the agent declared of it before it said what came back."""
+    passed: int = 0
+    """Steps that began while nobody had said what became of it."""
 
 
 class AskedCalls:

@@ -174,6 +174,13 @@ class GuardAnswer(Struct, kw_only=True):
     finding: Annotated[str, Meta(description="What is held against the run, in a sentence for a person.")]
     evidence: dict[str, Any]
     call_id: Annotated[str | None, Meta(description="Of the call that was asked about, for `after_tool` and `skip_tool`.")]
+    counted_before: Annotated[
+        bool,
+        Meta(
+            description="The call of which this was said had counted already, and does not count again: it was said before, or "
+            "so late that the call had counted without a result."
+        ),
+    ] = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -207,6 +214,7 @@ def answer_of(answer: Answer, run_id: str) -> GuardAnswer:
         finding=answer.finding.message if answer.finding is not None else "",
         evidence=dict(answer.evidence),
         call_id=answer.call_id,
+        counted_before=answer.counted_before,
     )
 
 

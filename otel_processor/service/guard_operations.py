@@ -58,20 +58,20 @@ def _call(guard: HostedGuard, said: BeforeTool) -> Answer:
 def _after(guard: HostedGuard, said: AfterTool) -> Answer:
     call_id = guard.waiting_call(said.call_id, said.agent, said.tool)
     if call_id is None:
-        if guard.was_told(said.call_id):
-            return guard.now(said.agent)
+        if said.call_id is not None and guard.is_settled(said.call_id):
+            return guard.told_late(said.call_id, said.agent, said.progress)
         if said.tool is None:
             raise _not_asked(said.call_id)
         call_id = guard.before_tool(said.tool, said.arguments, call_id=said.call_id, agent=said.agent).call_id
     result = said.result if was_given(said.result) else NOT_RECORDED
-    return guard.made(str(call_id), result, said.error, said.progress)
+    return guard.made(str(call_id), result, said.error, said.progress, by_id=said.call_id is not None)
 
 
 def _skip(guard: HostedGuard, said: SkipTool) -> Answer:
     call_id = guard.waiting_call(said.call_id, said.agent)
     if call_id is None:
-        if guard.was_told(said.call_id):
-            return guard.now(said.agent)
+        if said.call_id is not None and guard.is_settled(said.call_id):
+            return guard.told_late(said.call_id, said.agent)
         raise _not_asked(said.call_id)
     return guard.skipped(call_id)
 
@@ -148,7 +148,7 @@ OPERATIONS = (
         name="after_tool",
         request=AfterTool,
         answer=GuardAnswer,
-        summary="Say what came back from a tool. Sent again with the same `call_id` it counts once",
+        summary="Say what came back from a tool. With the same `call_id` it counts once: sent again, or after it has counted",
         act=_after,
     ),
     Operation(

@@ -8,18 +8,15 @@ from typing import Any
 
 import msgspec
 
-from otel_processor.detection.bounded import RecentMap
 from otel_processor.guard.answer import Answer
-from otel_processor.guard.asked import AskedCalls
+from otel_processor.guard.asked import Asked, AskedCalls
 from otel_processor.guard.loop_guard import LoopGuard
 from otel_processor.model import Alert, Call, Mode, Pattern
 from otel_processor.policy import Policy
+from otel_processor.service.settled_calls import SettledCalls
 
 _ARGUMENT_BYTES = 65_536
 """Of a call's arguments that are kept until it is told what became of it; its signature is of all of them."""
-
-_TOLD = 256
-"""Ids of calls that are remembered as told: a request sent again counts once."""
 
 
 class HostedGuard(LoopGuard):
@@ -58,7 +55,7 @@ class HostedGuard(LoopGuard):
         )
         self._hand = tell
         self._asked = AskedCalls(lambda: (0, 0))
-        self._told_ids: RecentMap[str, bool] = RecentMap(_TOLD)
+        self._settled = SettledCalls()
         self.parent_span_id = trace[1] if trace is not None else None
         if trace is not None:
             self._trace_id = trace[0]
@@ -115,21 +112,38 @@ class HostedGuard(LoopGuard):
                 asked = self._asked.latest(self._agent if agent is None else agent, tool)
         return asked.answer.call_id if asked is not None else None
 
-    def was_told(self, call_id: str | None) -> bool:
-        """Return whether it was said before what became of the call of this id."""
+    def is_settled(self, call_id: str) -> bool:
+        """Return whether the call of this id has counted: because somebody said what became of it, or because nobody did."""
         with self._lock:
-            return call_id is not None and call_id in self._told_ids
+            return call_id in self._settled
 
-    def made(self, call_id: str, result: Any, error: str | None, progress: bool | None) -> Answer:
-        """Say what came back from a call that was asked about; `NOT_RECORDED`: nothing is known of that."""
+    def made(self, call_id: str, result: Any, error: str | None, progress: bool | None, *, by_id: bool = True) -> Answer:
+        """Say what came back from a call that was asked about.
+
+        Args:
+            call_id: the call's.
+            result: what it returned; `NOT_RECORDED`: nothing is known of that.
+            error: what it failed with.
+            progress: whether it brought the agent further.
+            by_id: the agent named the call by its id: others of its calls may be open meanwhile.
+        """
         with self._lock:
-            self._told_ids.put(call_id, True)
+            asked = self._asked.find(call_id)
+            self._settled.told(call_id, asked.call.agent if asked is not None and by_id else None)
         return self.after_tool(result, error=error, progress=progress, call=call_id)
+
+    def told_late(self, call_id: str, agent: str | None, progress: bool | None = None) -> Answer:
+        """Say what became of a call that has counted: it does not count again, and only what it declares is heard."""
+        with self._lock:
+            is_news = self._settled.told_late(call_id)
+        if is_news and progress is not None:
+            self._declare(progress)
+        return replace(self.now(agent), counted_before=True)
 
     def skipped(self, call_id: str) -> Answer:
         """Say that a call was not made because of the answer."""
         with self._lock:
-            self._told_ids.put(call_id, True)
+            self._settled.told(call_id)
         return self.skip_tool(call_id)
 
     def note(self, text: str) -> None:
@@ -149,6 +163,18 @@ class HostedGuard(LoopGuard):
     def now(self, agent: str | None) -> Answer:
         """Return what is to be said now, when no call is asked about."""
         return self._now(self._agent if agent is None else agent)
+
+    def _settle(self, agent: str) -> None:
+        with self._lock:
+            due, open_still = self._settled.due(self._asked.take_here(agent), agent)
+            for asked in open_still:
+                self._asked.remember(asked)
+        for asked in due:
+            self._close(asked)
+
+    def _asked_here(self, *, begun_only: bool = False) -> list[Asked]:
+        with self._lock:
+            return self._settled.counted(self._asked.take_here(None, begun_only=begun_only))
 
     def _tool_call(self, name: str, arguments: Any, call_id: str | None, agent: str) -> Call:
         call = super()._tool_call(name, arguments, call_id, agent)

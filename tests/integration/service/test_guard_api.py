@@ -433,3 +433,73 @@ REASON = "loop_detected:repeated_tool_signature"
 
 def stored(db: Path, table: str) -> bool:
     return db.exists() and bool(rows(db, f"select 1 from {table}"))
+
+
+def test_a_result_that_comes_after_the_next_step_counts_once(shared: Serving, run: str) -> None:
+    """Also where `tool` and `arguments` are said as well; an honest agent is not stopped for it."""
+    agent = Agent(shared, {"run_id": run})
+    said = []
+    for number in range(4):
+        call = {"call_id": f"c{number}", "tool": "read", "arguments": {"page": 1}}
+        assert agent.say("before_tool", **call)["action"] == "continue"
+        agent.say("step")
+        told = {"call_id": f"c{number}", "result": f"page {number} tells of {number * 77} invoices"}
+        said.append(agent.say("after_tool", **told)["counted_before"])
+        assert agent.say("after_tool", **call | told)["counted_before"]
+    # The first one had counted by the step: nobody could know yet that this agent tells results.
+    assert said == [True, False, False, False]
+    report = agent.say("end")
+    assert (report["tool_calls"], report["stop_reason"]) == (4, "completed")
+
+
+def test_what_a_late_result_declares_is_heard_once(shared: Serving, run: str) -> None:
+    agent = Agent(shared, {"run_id": run})
+    for number in range(2):
+        agent.say("before_tool", tool="search", arguments={"q": "x"}, call_id=f"c{number}")
+        agent.say("step")
+    late = [agent.say("after_tool", call_id="c1", result="found", progress=True) for _ in range(2)]
+    assert [one["counted_before"] for one in late] == [True, True]
+    assert agent.say("skip_tool", call_id="c0")["counted_before"]
+    assert agent.say("end")["tool_calls"] == 2
+
+
+def test_a_call_that_was_said_to_be_made_gets_no_second_count(shared: Serving, run: str) -> None:
+    agent = Agent(shared, {"run_id": run})
+    for number in range(2):
+        agent.say("tool_call", tool="read", arguments={"page": number}, call_id=f"c{number}")
+    assert agent.say("after_tool", call_id="c0", tool="read", arguments={"page": 0}, result="x")["counted_before"]
+    assert not agent.say("after_tool", call_id="c1", result="y")["counted_before"]
+    assert agent.say("end")["tool_calls"] == 2
+
+
+def test_workers_of_one_name_take_nothing_from_each_other(shared: Serving, run: str) -> None:
+    """A step of one of them leaves the open calls of the others alone."""
+    Agent(shared, {"run_id": run, "agent": "worker"}).call("search", {"q": "first"}, "x")
+    late: list[bool] = []
+
+    def work(worker: int) -> None:
+        agent = Agent(shared, {"run_id": run, "agent": "worker"})
+        for number in range(10):
+            call_id = f"{worker}-{number}"
+            agent.say("before_tool", tool="search", arguments={"q": call_id}, call_id=call_id)
+            late.append(agent.say("after_tool", call_id=call_id, result=f"{call_id}: {number * 77}")["counted_before"])
+            agent.say("step")
+
+    workers = [threading.Thread(target=work, args=(number,)) for number in range(6)]
+    for one in workers:
+        one.start()
+    for one in workers:
+        one.join()
+    assert (len(late), any(late)) == (60, False)
+    assert Agent(shared, {"run_id": run}).say("end")["tool_calls"] == 61
+
+
+def test_an_agent_that_stops_telling_is_seen_all_the_same(shared: Serving, run: str) -> None:
+    """It told one result: its other calls may stay open, but not so that it could repeat itself for ever."""
+    agent = Agent(shared, {"run_id": run})
+    agent.call("search", {"q": "first"}, "x")
+    answers = []
+    for number in range(12):
+        agent.say("step")
+        answers.append(agent.say("before_tool", tool="search", arguments={"q": "x"}, call_id=f"c{number}")["action"])
+    assert "nudge" in answers
