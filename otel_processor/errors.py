@@ -62,6 +62,10 @@ class StoreUnavailableError(StoreError):
     """The database file cannot be opened or written at all: missing folder, no rights, disk full."""
 
 
+class NoDatabaseError(StoreError):
+    """There is no file where a database was said to be."""
+
+
 class SchemaVersionError(StoreError):
     """The database was written by a version of this package that this one does not understand."""
 

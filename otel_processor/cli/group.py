@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from otel_processor.errors import ConfigError, OtelProcessorError, QueryError
+from otel_processor.errors import ConfigError, NoDatabaseError, OtelProcessorError, QueryError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,7 +46,7 @@ class CarefulGroup(click.Group):
             _forget_stdout()
             ctx.exit(0)
         except OtelProcessorError as error:
-            kind = UsageFailure if isinstance(error, ConfigError | QueryError) else Failure
+            kind = UsageFailure if isinstance(error, ConfigError | QueryError | NoDatabaseError) else Failure
             raise kind(str(error)) from error
         except OSError as error:
             raise Failure(_in_one_line(error)) from error

@@ -40,10 +40,14 @@ def replay(db: Path, policy_path: Path | None, dry_run: bool) -> None:
     from otel_processor.policy_file import load_policy, policy_of
     from otel_processor.recording.recorder import Recorder
     from otel_processor.recording.replaying import Replay
+    from otel_processor.errors import StoreError
     from otel_processor.store.opening import open_read_only
+    from otel_processor.store.upgrading import is_older, why_unlike
 
     policy = load_policy(policy_path) if policy_path is not None else policy_of(None)
     with open_read_only(db, timeout_seconds=READ_SECONDS) as connection:
+        if (unlike := why_unlike(connection)) is not None and not is_older(connection):
+            raise StoreError(f"{db}: {unlike}")
         spans = int(connection.execute("select count(*) from spans").fetchall()[0][0])
     if not dry_run:
         recorder = Recorder(db, policy)

@@ -14,6 +14,7 @@ from otel_processor.cli.group import Failure, UsageFailure
 from otel_processor.cli.options import db_option
 from otel_processor.errors import QueryStoppedError
 from otel_processor.store import spool
+from otel_processor.store.opening import missing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -59,7 +60,7 @@ def sql(*, db: Path, query: str, format_: str, output: Path | None, limit: int |
         if output is None and sys.stdout.isatty():
             raise click.UsageError("parquet is not for a terminal; add --output FILE")
     if not db.exists():
-        raise UsageFailure(f"there is no database at {db}; run an agent with it, or give another path with --db")
+        raise missing(db)
     if output is not None and _is_part_of(output, db):
         raise UsageFailure(f"{output} belongs to the database itself; write the rows to another file")
     if spool.pending(db):

@@ -94,6 +94,7 @@ class Recorder:
         """Start as a writer of its own: at first, and again in a forked child."""
         self._lock = threading.Lock()
         self._waited_in_vain = False
+        self._trouble = ""
         self._unplaced = 0
         self._news: list[Alert] = []
         self._told: RecentMap[str, bool] = RecentMap(_TOLD)
@@ -115,6 +116,11 @@ class Recorder:
     def is_shut_out(self) -> bool:
         """Whether another process held the database for too long when it was last tried."""
         return self._waited_in_vain
+
+    @property
+    def trouble(self) -> str:
+        """Why the database could not be written when it was last tried, in one line; empty where it could, or was only held."""
+        return self._trouble
 
     @property
     def unplaced(self) -> int:
@@ -286,6 +292,7 @@ class Recorder:
             self._writer.counters = replace(before, lock_waits=self.counters.lock_waits)
             if isinstance(error, StoreError):
                 self._waited_in_vain = isinstance(error, StoreBusyError)
+                self._trouble = "" if self._waited_in_vain else str(error).partition("\n")[0]
                 self._writer.failed(error)
                 return False
             if isinstance(error, duckdb.Error):
@@ -293,6 +300,7 @@ class Recorder:
             raise
         spool.remove(folded)
         self._waited_in_vain = False
+        self._trouble = ""
         self._writer.reached()
         self._note_closed(self._house.close_idle_now_and_then())
         if self._news and self._on_alerts is not None:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
+
+from starlette.requests import ClientDisconnect
 
 from otel_processor.service.refused import Refused
 
@@ -12,6 +15,11 @@ if TYPE_CHECKING:
     from starlette.requests import Request
 
     from otel_processor.service.room import Place
+
+_DISCARDED_BYTES: Final = 16 << 20
+"""Of a body beyond what it may have, that are read and thrown away, so that its sender comes to read why it was refused."""
+
+_DISCARDING_SECONDS: Final = 2.0
 
 
 async def read_body(
@@ -38,6 +46,8 @@ async def read_body(
     """
     length = request.headers.get("content-length", "")
     if length.isdecimal() and int(length[:20]) > most_bytes:
+        if int(length[:20]) <= most_bytes + _DISCARDED_BYTES:
+            await _discard_rest(request, most_bytes + _DISCARDED_BYTES)
         raise _too_large(most_bytes, remedy)
     pieces: list[bytes] = []
     size = 0
@@ -46,13 +56,31 @@ async def read_body(
             async for piece in request.stream():
                 size += len(piece)
                 if size > most_bytes:
-                    raise _too_large(most_bytes, remedy)
+                    break
                 place.hold(more_bytes=len(piece))
                 came(len(piece))
                 pieces.append(piece)
     except TimeoutError:
         raise Refused.slow(seconds) from None
+    if size > most_bytes:
+        pieces.clear()
+        await _discard_rest(request, _DISCARDED_BYTES)
+        raise _too_large(most_bytes, remedy)
     return b"".join(pieces)
+
+
+async def _discard_rest(request: Request, most_bytes: int) -> None:
+    """Read what still comes where the connection closes with the answer: closed over unread bytes it is reset, answer and all."""
+    closes = request.headers.get("connection", "").lower() == "close" or request.scope["http_version"] == "1.0"
+    if not closes or "expect" in request.headers:
+        # Of a connection that stays open the server reads the rest behind its answer; who expects a word sends nothing yet.
+        return
+    with contextlib.suppress(TimeoutError, ClientDisconnect):
+        async with asyncio.timeout(_DISCARDING_SECONDS):
+            async for piece in request.stream():
+                most_bytes -= len(piece)
+                if most_bytes < 0:
+                    return
 
 
 def _too_large(most_bytes: int, remedy: str) -> Refused:

@@ -185,4 +185,9 @@ class Service:
             return {"ready": False, "database": "neither the database nor its spool can be written"}
         if self._recorder.is_shut_out:
             return {"ready": True, "database": "held by another process: spans are kept in the spool beside it"}
+        if self._recorder.trouble:
+            return {
+                "ready": True,
+                "database": f"cannot be written: {self._recorder.trouble}; spans are kept in the spool beside it",
+            }
         return {"ready": True, "database": "written"}

@@ -13,7 +13,7 @@ from otel_processor.errors import StoreBusyError, StoreError, StoreUnavailableEr
 from otel_processor.sharing.stripping import prepare, rows_of
 from otel_processor.store.compacting import limit_memory
 from otel_processor.store.database import STORAGE_VERSION, create_schema, identity
-from otel_processor.store.opening import READERS_PAUSE_SECONDS, quoted, resolved, retry_while_busy, translate
+from otel_processor.store.opening import READERS_PAUSE_SECONDS, missing, quoted, resolved, retry_while_busy, translate
 from otel_processor.store.placing import check_target, placed, remove
 from otel_processor.store.scripts import creation_order, sharing_statement
 from otel_processor.store.sealing import is_sealed
@@ -82,7 +82,7 @@ def export(
     if target == path or (identity(target) is not None and identity(target) == identity(path)):
         raise StoreError(f"{target} is the database itself; give another place")
     if not path.exists():
-        raise StoreError(f"there is no database at {path}; give its path with --db")
+        raise missing(path)
     check_target(target, overwrite=overwrite, folder=kind is Format.PARQUET)
     _check_is_export(target)
     with placed(target) as partial:

@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from otel_processor.errors import StoreBusyError, StoreError, StoreUnavailableError
+from otel_processor.errors import NoDatabaseError, StoreBusyError, StoreError, StoreUnavailableError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -85,9 +85,9 @@ def open_read_only(
     return retry_while_busy(attempt, timeout_seconds=timeout_seconds, longest_pause_seconds=READERS_PAUSE_SECONDS)
 
 
-def missing(path: Path) -> StoreError:
+def missing(path: Path) -> NoDatabaseError:
     """Return what to raise where there is no database."""
-    return StoreError(f"there is no database at {path}; run an agent with it, or give another path with --db")
+    return NoDatabaseError(f"there is no database at {path}; run an agent with it, or give another path with --db")
 
 
 def resolved(path: str | Path) -> Path:

@@ -104,7 +104,10 @@ def test_a_size_that_cannot_be_had_is_code_1(runner: CliRunner, database: Path) 
     assert value(database, "select count(*) from spans") == 1
 
 
-@pytest.mark.parametrize("command", [["prune", "--older-than", "1d"], ["compact"], ["backup", "T"], ["export", "T"]])
+@pytest.mark.parametrize(
+    "command",
+    [["prune", "--older-than", "1d"], ["compact"], ["backup", "T"], ["export", "T"], ["replay"]],
+)
 @pytest.mark.parametrize("what", ["missing", "other", "text"])
 def test_what_is_no_database_of_ours_is_told_in_one_line(
     runner: CliRunner, tmp_path: Path, command: list[str], what: str
@@ -117,11 +120,18 @@ def test_what_is_no_database_of_ours_is_told_in_one_line(
         path.write_text("dear diary " * 2_000)
     before = path.read_bytes() if path.exists() else None
     done = runner.invoke(cli, [str(target) if word == "T" else word for word in command] + ["--db", str(path)])
-    assert done.exit_code == 1
+    # A path that leads nowhere is wrong usage; with a file that is none of ours something is wrong with the data.
+    assert done.exit_code == (2 if what == "missing" else 1)
     assert len(done.stderr.splitlines()) == 1
     assert str(path) in done.stderr
     assert (path.read_bytes() if path.exists() else None) == before
     assert not target.exists()
+
+
+def test_for_sql_too_a_path_that_leads_nowhere_is_wrong_usage(runner: CliRunner, tmp_path: Path) -> None:
+    done = runner.invoke(cli, ["sql", "select 1", "--db", str(tmp_path / "none.duckdb")])
+    assert done.exit_code == 2
+    assert "there is no database at" in done.stderr
 
 
 def test_who_holds_the_file_is_named(runner: CliRunner, filled: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -80,7 +80,7 @@ def test_what_cannot_be_is_said_in_one_line(runner: CliRunner, tmp_path: Path, d
     wrong = tmp_path / "wrong.toml"
     wrong.write_text("hard_lop_repeats = 3\n")
     for words, code, said in (
-        (["--db", str(tmp_path / "none.duckdb")], 1, "there is no database at"),
+        (["--db", str(tmp_path / "none.duckdb")], 2, "there is no database at"),
         (["--db", str(database), "--policy", str(tmp_path / "none.toml")], 2, "does not exist"),
         (["--db", str(database), "--policy", str(wrong)], 2, "did you mean hard_loop_repeats?"),
     ):

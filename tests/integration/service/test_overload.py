@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
@@ -17,7 +18,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from otel_processor.store import spool
 from otel_processor.store.database import Database
 from tests.integration.processes import held
-from tests.integration.service.serving import Serving, request_of, serving, serving_here
+from tests.integration.service.serving import JSON, PROTOBUF, Serving, request_of, serving, serving_here
 from tests.integration.service.test_answers import call
 from tests.integration.stored import eventually, stored_ids
 
@@ -53,6 +54,44 @@ def test_while_somebody_holds_the_file_the_spool_takes_what_comes(db: Path) -> N
         eventually(lambda: not spool.pending(db), seconds=30, what="the spool taken along")
         assert stored_ids(db) == sorted(ids)
         assert service.ask("GET", "/readyz").json == {"ready": True, "database": "written"}
+
+
+def test_why_the_file_cannot_be_written_is_said(db: Path) -> None:
+    """Spans go to the spool, and whoever looks at the service sees that, until the file is sound again."""
+    make(db)
+    with serving_here(db) as service:
+        sound = db.with_name("sound")
+        db.rename(sound)
+        db.write_bytes(b"this is no database" * 1_000)
+        request, ids = request_of(5)
+        assert service.post(request.SerializeToString()).status == 200
+        state = service.ask("GET", "/readyz")
+        assert state.status == 200
+        said = state.json["database"]
+        assert said.startswith("cannot be written: ")
+        assert said.endswith("; spans are kept in the spool beside it")
+        assert str(db) in said
+        sound.replace(db)
+        eventually(lambda: not spool.pending(db), seconds=30, what="the spool taken along")
+        assert service.ask("GET", "/readyz").json == {"ready": True, "database": "written"}
+        assert stored_ids(db) == sorted(ids)
+
+
+@pytest.mark.parametrize("framing", ["length", "chunked"])
+@pytest.mark.parametrize("path", ["/v1/traces", "/v1/guard/turn"])
+def test_whoever_closes_behind_a_body_that_is_too_large_reads_why(db: Path, path: str, framing: str) -> None:
+    """It sends all of it first: a connection closed over unread bytes is reset, and the answer lost."""
+    limits: dict[str, Any] = {"body_bytes": 1 << 20, "guard_body_bytes": 1 << 20}
+    body = b"x" * (8 << 20)
+    kind = PROTOBUF if path == "/v1/traces" else JSON
+    head = f"POST {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: {kind}\r\n".encode()
+    if framing == "length":
+        sent = head + b"Content-Length: %d\r\n\r\n" % len(body) + body
+    else:
+        sent = head + b"Transfer-Encoding: chunked\r\n\r\n%x\r\n" % len(body) + body + b"\r\n0\r\n\r\n"
+    with serving_here(db, **limits) as service, socket.create_connection(("127.0.0.1", service.http_port), 30) as sender:
+        sender.sendall(sent)
+        assert sender.recv(100).startswith(b"HTTP/1.1 413 ")
 
 
 def test_what_finds_no_place_is_refused_with_a_delay(db: Path) -> None:
