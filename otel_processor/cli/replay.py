@@ -37,10 +37,10 @@ def replay(db: Path, policy_path: Path | None, dry_run: bool) -> None:
     is told twice. Calls whose content was cut before it was stored keep the signature that they had.
     """
     from otel_processor.cli.progress import Progress
+    from otel_processor.errors import StoreError
     from otel_processor.policy_file import load_policy, policy_of
     from otel_processor.recording.recorder import Recorder
     from otel_processor.recording.replaying import Replay
-    from otel_processor.errors import StoreError
     from otel_processor.store.opening import open_read_only
     from otel_processor.store.upgrading import is_older, why_unlike
 

@@ -78,7 +78,9 @@ class AskedCalls:
     def running_here(self) -> Asked | None:
         """Return the call that this code runs in: the latest asked about here, else the only one; its tool may have a thread."""
         asked = self.find(None)
-        return asked if asked is not None and (asked.place == self.place() or len(self._waiting) == 1) else None
+        if asked is None or asked.passed:
+            return None
+        return asked if asked.place == self.place() or len(self._waiting) == 1 else None
 
     def take_here(self, agent: str | None, *, begun_only: bool = False) -> list[Asked]:
         """Return, and forget, what this line of execution asked about, in order.

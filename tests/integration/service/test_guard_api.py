@@ -472,6 +472,19 @@ def test_a_call_that_was_said_to_be_made_gets_no_second_count(shared: Serving, r
     assert agent.say("end")["tool_calls"] == 2
 
 
+def test_progress_after_a_step_is_not_kept_for_a_call_of_the_step_before(shared: Serving, run: str) -> None:
+    """A call that stays open may never be told of: progress that is said meanwhile counts at once."""
+    agent = Agent(shared, {"run_id": run})
+    agent.call("search", {"q": "first"}, "x")
+    agent.say("before_tool", tool="search", arguments={"q": "open"}, call_id="open")
+    answers = []
+    for _ in range(6):
+        agent.say("step")
+        agent.say("progress", what="tests passed")
+        answers.append(agent.call("search", {"q": "x"}))
+    assert set(answers) == {"continue"}
+
+
 def test_workers_of_one_name_take_nothing_from_each_other(shared: Serving, run: str) -> None:
     """A step of one of them leaves the open calls of the others alone."""
     Agent(shared, {"run_id": run, "agent": "worker"}).call("search", {"q": "first"}, "x")
