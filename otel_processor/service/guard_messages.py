@@ -154,7 +154,7 @@ class Advised(Struct, kw_only=True):
     message: str
 
 
-class GuardAnswer(Struct, kw_only=True):
+class GuardAnswer(Struct, kw_only=True, omit_defaults=True):
     """What to do. `message` is a text for the model, empty where there is nothing to say."""
 
     run_id: str
@@ -178,7 +178,7 @@ class GuardAnswer(Struct, kw_only=True):
         bool,
         Meta(
             description="The call of which this was said had counted already, and does not count again: it was said before, or "
-            "so late that the call had counted without a result."
+            "so late that the call had counted without a result. Left out: no."
         ),
     ] = False
 
