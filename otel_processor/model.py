@@ -222,6 +222,8 @@ class Reading:
     """Declared by the user: `loop.progress.declared`."""
     stop_declared: StopReason | None = None
     """Declared by the user or the guard: `loop.stop_reason.declared`."""
+    flag_declared: StopReason | None = None
+    """The first loop that a guard saw: `loop.flagged_reason.declared`."""
     withheld: Withheld | None = None
     """Only where content was not kept: stand-ins are all that is left of it."""
 

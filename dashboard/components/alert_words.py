@@ -48,9 +48,12 @@ def _state(row: Mapping[Hashable, Any]) -> str:
 
 
 def whose(row: Mapping[Hashable, Any]) -> str:
-    """Return whose alert it is, in one line: its task or step, agent and tool."""
+    """Return whose alert it is, in one line: its task or step, agent and tool, as far as they are known."""
     if "task" in row:
         parts = [t("alert.task", name=short(text_of(row["task"], t("wording.no_task")), 80))]
+    elif pd.isna(row["step"]):
+        # The call is not stored: the guard's alerts are told before a call, and agents that only ask send none.
+        parts = []
     else:
         parts = [t("alert.step", number=text_of(row["step"]).removesuffix(".0"))]
     parts += [t(f"alert.{name}", name=short(text_of(row[name]), 60)) for name in ("agent", "tool") if text_of(row[name], "")]

@@ -37,7 +37,7 @@ from otel_processor.dialects.openlit import OPENLIT
 from otel_processor.dialects.pydantic_ai import PYDANTIC_AI
 from otel_processor.dialects.registry import Index, Present, external_dialects
 from otel_processor.dialects.spring_ai import SPRING_AI
-from otel_processor.dialects.stops import declared_stop
+from otel_processor.dialects.stops import declared_flag, declared_stop
 from otel_processor.dialects.traceloop import TRACELOOP
 from otel_processor.dialects.values import decode, decode_structure, flag, word
 from otel_processor.dialects.vercel import VERCEL
@@ -97,6 +97,7 @@ _DECLARATIONS: Final = (
     names.LOOP_TASK_TYPE,
     names.LOOP_PROGRESS_DECLARED,
     names.LOOP_STOP_REASON_DECLARED,
+    names.LOOP_FLAGGED_REASON_DECLARED,
 )
 
 _index: Index | None = None
@@ -155,6 +156,7 @@ def _declared(attributes: Attributes) -> Fields:
         "task_type": word(attributes.get(names.LOOP_TASK_TYPE)),
         "progress_declared": flag(attributes.get(names.LOOP_PROGRESS_DECLARED)),
         "stop_declared": declared_stop(attributes.get(names.LOOP_STOP_REASON_DECLARED)),
+        "flag_declared": declared_flag(attributes.get(names.LOOP_FLAGGED_REASON_DECLARED)),
     }
     return {name: value for name, value in declared.items() if value is not None}
 

@@ -128,6 +128,12 @@ def declared_stop(value: Any) -> StopReason | None:
     return None if reason is StopReason.RUNNING else reason
 
 
+def declared_flag(value: Any) -> StopReason | None:
+    """The loop that a guard saw first in a run; None for a word that is no loop."""
+    reason = declared_stop(value)
+    return reason if reason is not None and reason.startswith("loop_detected:") else None
+
+
 def stop_by_word(finish_reason: str | None) -> StopReason | None:
     """What a normalised finish reason means for a run that ended with it; None where it leaves that open."""
     return _BY_WORD.get(finish_reason) if finish_reason is not None else None

@@ -40,7 +40,8 @@ _SPACES: Final = frozenset(
 
 NAMES: Final = frozenset(
     {
-        names.LOOP_RUN_ID, names.LOOP_TASK, names.LOOP_TASK_TYPE, names.LOOP_STOP_REASON_DECLARED, names.LOOP_SIGNATURE,
+        names.LOOP_RUN_ID, names.LOOP_TASK, names.LOOP_TASK_TYPE, names.LOOP_STOP_REASON_DECLARED,
+        names.LOOP_FLAGGED_REASON_DECLARED, names.LOOP_SIGNATURE,
         names.LOOP_FINGERPRINT, names.LOOP_PATTERN, names.LOOP_VERDICT, names.LOOP_STOP_REASON, names.HTTP_METHOD,
         names.HTTP_METHOD_OLD, names.ERROR_TYPE, names.EXCEPTION_TYPE, names.SESSION_ID, names.MCP_METHOD, names.OPERATION,
         names.PROVIDER, names.SYSTEM, names.CONVERSATION_ID, names.AGENT_NAME, "gen_ai.agent.id", names.WORKFLOW_NAME,

@@ -31,21 +31,21 @@ def call_columns(calls: Iterable[RecordedCall], pricer: Pricer) -> Columns:
             "step": outcome.step,
             "kind": call.kind,
             "agent": call.agent or None,
-            "tool": _short(reading.tool) if is_tool else None,
-            "call_id": _short(reading.call_id),
+            "tool": short_name(reading.tool) if is_tool else None,
+            "call_id": short_name(reading.call_id),
             "arguments": None if reading.arguments is None else json_text(reading.arguments)[:MAX_VALUE_CHARS],
             "result": None if reading.result is None else result_text(reading.result)[:MAX_VALUE_CHARS],
             "is_error": reading.is_error,
             "error_class": call.error_class,
-            "error_message": _short(reading.error_message or reading.error_type),
+            "error_message": short_name(reading.error_message or reading.error_type),
             "signature": call.signature,
             "fingerprint": call.evidence.fingerprint if call.evidence else None,
             "progress": outcome.progress,
             "repeats": outcome.repeats,
             "flat_steps": outcome.flat_steps,
             "effect": call.effect,
-            "model": _short(reading.model),
-            "provider": _short(reading.provider),
+            "model": short_name(reading.model),
+            "provider": short_name(reading.provider),
             "input_tokens": _integer(reading.input_tokens),
             "output_tokens": _integer(reading.output_tokens),
             "cache_read_tokens": _integer(reading.cache_read_tokens),
@@ -53,7 +53,7 @@ def call_columns(calls: Iterable[RecordedCall], pricer: Pricer) -> Columns:
             "reasoning_tokens": _integer(reading.reasoning_tokens),
             "cost_usd": cost.usd if cost else None,
             "cost_source": cost.source if cost else None,
-            "finish_reason": _short(reading.finish_reason),
+            "finish_reason": short_name(reading.finish_reason),
             "start_ns": _nanoseconds(call.start_ns),
             "end_unix_nano": _nanoseconds(call.end_ns),
             "dialect": reading.dialect or None,
@@ -70,11 +70,11 @@ def run_columns(runs: Iterable[RunSummary]) -> Columns:
     for run in runs:
         row = {
             "run_id": run.run_id,
-            "task": _short(run.task),
-            "task_type": _short(run.task_type),
-            "agent": _short(run.agent),
+            "task": short_name(run.task),
+            "task_type": short_name(run.task_type),
+            "agent": short_name(run.agent),
             "service": run.service,
-            "conversation_id": _short(run.conversation_id),
+            "conversation_id": short_name(run.conversation_id),
             "started_ns": _nanoseconds(run.started_ns),
             "ended_ns": None if run.ended_ns is None else _nanoseconds(run.ended_ns),
             "last_ns": _nanoseconds(run.last_ns),
@@ -113,9 +113,9 @@ def alert_columns(alerts: Iterable[Alert]) -> Columns:
             "trace_id": alert.trace_id,
             "span_id": alert.span_id,
             "at_ns": _nanoseconds(alert.at_ns),
-            "task": _short(alert.task),
-            "agent": _short(alert.agent),
-            "tool": _short(alert.tool),
+            "task": short_name(alert.task),
+            "agent": short_name(alert.agent),
+            "tool": short_name(alert.tool),
             "pattern": verdict.pattern,
             "severity": verdict.severity,
             "action": verdict.action,
@@ -129,7 +129,8 @@ def alert_columns(alerts: Iterable[Alert]) -> Columns:
     return columns
 
 
-def _short(text: str | None) -> str | None:
+def short_name(text: str | None) -> str | None:
+    """Return a name as it may be stored."""
     return None if text is None else text[:_MAX_TEXT_CHARS]
 
 

@@ -39,6 +39,7 @@ class Judge:
         self._is_ready = False
         self._connection: duckdb.DuckDBPyConnection | None = None
         self._being_replaced: set[str] = set()
+        self._over: dict[str, list[Pattern]] = {}
         self._ledger = Ledger(policy, self._lookup_conversation, lookup_history=self._lookup_history, price=self._pricer.dollars)
         self._distrust()
 
@@ -92,7 +93,13 @@ class Judge:
             yield traces, run_ids, delta
         finally:
             self._connection = None
+            self._over = {}
             self._ledger.forget(traces)
+
+    def take_over(self) -> dict[str, list[Pattern]]:
+        """Return the patterns whose alerts are over since this was asked last, by run."""
+        over, self._over = self._over, {}
+        return over
 
     def open_patterns(self, run_id: str) -> tuple[Pattern, ...]:
         """Return the patterns of a run's alerts that are open as far as the ledger remembers."""
@@ -106,6 +113,8 @@ class Judge:
 
     def _write_delta(self, connection: duckdb.DuckDBPyConnection, delta: Delta) -> list[Alert]:
         news = writing.write_delta(connection, delta, self._pricer)
+        for each in delta.resolutions:
+            self._over.setdefault(each.run_id, []).append(each.pattern)
         if delta.runs:
             write_policies(connection, {run.policy_hash for run in delta.runs}, self._policies)
         return news

@@ -140,6 +140,8 @@ def reading_of(span: SpanRecord) -> Reading | None:
         found["requested"] = tuple(RequestedCall(*each) for each in found["requested"])
     if "stop_declared" in found:
         found["stop_declared"] = StopReason(found["stop_declared"])
+    if "flag_declared" in found:
+        found["flag_declared"] = StopReason(found["flag_declared"])
     if "withheld" in found:
         found["withheld"] = withheld_of(found["withheld"])
     return Reading.of(found)

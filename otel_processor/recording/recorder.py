@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING
 from otel_processor.alerts.plan import NOBODY, DeliveryPlan
 from otel_processor.detection.bounded import RecentMap
 from otel_processor.errors import StoreBusyError, StoreError
-from otel_processor.model import Alert, Reading, SpanRecord
+from otel_processor.model import Alert, Pattern, Reading, SpanRecord
 from otel_processor.policy import Policy
 from otel_processor.privacy.alerts import cleaned
 from otel_processor.privacy.settings import Privacy
 from otel_processor.recording import ordering, writing
 from otel_processor.recording.closing import AT_ONCE
+from otel_processor.recording.heard import untold
 from otel_processor.recording.housekeeping import IMPATIENT_SECONDS, Housekeeping
 from otel_processor.recording.judge import Judge
 from otel_processor.recording.preparing import Batch, prepare
@@ -55,6 +56,8 @@ class Recorder:
         plan: DeliveryPlan = NOBODY,
         on_due: Callable[[], object] | None = None,
         on_alerts: Callable[[Sequence[Alert]], object] | None = None,
+        on_found: Callable[[Sequence[Alert]], object] | None = None,
+        on_over: Callable[[str, Sequence[Pattern]], object] | None = None,
         sent_again: bool = False,
         retention: Retention | None = None,
         privacy: Privacy = Privacy(),  # noqa: B008 - frozen
@@ -68,6 +71,9 @@ class Recorder:
             plan: who is to be told of alerts that are new to the database; files are read for nobody.
             on_due: called when a message waits to be sent; must not block.
             on_alerts: told, once they are committed, of alerts that are new to the database or became graver; must not block.
+            on_found: told likewise, of those that were found in spans here and told by nobody: neither by `tell`, nor by the
+                process whose spans they are.
+            on_over: told likewise of a run and the patterns whose alerts are over by its spans; must not block.
             sent_again: whoever hands over spans keeps those that find no place, and sends them again: they are not lost.
             retention: which old runs are removed meanwhile; None: none are.
             privacy: what of spans and alerts is stored.
@@ -77,6 +83,8 @@ class Recorder:
         self._plan = plan
         self._on_due = on_due
         self._on_alerts = on_alerts
+        self._on_found = on_found
+        self._on_over = on_over
         self._sent_again = sent_again
         self._retention = retention or Retention()
         self._is_due = False
@@ -97,6 +105,7 @@ class Recorder:
         self._trouble = ""
         self._unplaced = 0
         self._news: list[Alert] = []
+        self._found: list[Alert] = []
         self._told: RecentMap[str, bool] = RecentMap(_TOLD)
         self._judge = Judge(self._policy)
         self._writer = Writer(self.path)
@@ -275,7 +284,8 @@ class Recorder:
             timeout_seconds = min(timeout_seconds, IMPATIENT_SECONDS)
         together = batch
         folded: list[Path] = []
-        self._news = []
+        self._news, self._found = [], []
+        self._judge.take_over()
         try:
             with self.database.write(
                 timeout_seconds=timeout_seconds, on_wait=lambda: self._writer.count(lock_waits=1), stay=stay
@@ -303,12 +313,21 @@ class Recorder:
         self._trouble = ""
         self._writer.reached()
         self._note_closed(self._house.close_idle_now_and_then())
-        if self._news and self._on_alerts is not None:
-            self._on_alerts(self._news)
+        self._tell_owner()
         if self._is_due and self._on_due is not None:
             self._on_due()
         self._house.remove_old_now_and_then()
         return True
+
+    def _tell_owner(self) -> None:
+        """Say what was committed."""
+        if self._news and self._on_alerts is not None:
+            self._on_alerts(self._news)
+        if self._found and self._on_found is not None:
+            self._on_found(self._found)
+        if self._on_over is not None:
+            for run_id, patterns in self._judge.take_over().items():
+                self._on_over(run_id, patterns)
 
     def _note_closed(self, runs: int) -> None:
         """Runs were closed, and may have messages about that."""
@@ -348,7 +367,9 @@ class Recorder:
             new = writing.insert_new_spans(connection, batch)
             self._writer.count(written=len(new), duplicates=len(batch) - len(new))
             if len(new):
-                news += self._decide(connection, new)
+                found = self._decide(connection, new)
+                self._found = untold(found, new.reads)
+                news += found
         self._news = news
         self._order(connection, news, batch.plans)
 

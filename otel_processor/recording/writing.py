@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from otel_processor.model import Action, Alert, History
 from otel_processor.pricing import Pricer
 from otel_processor.recording.counting import count_anew, runs_concerned
-from otel_processor.recording.delta_rows import alert_columns, call_columns, run_columns, trace_columns
+from otel_processor.recording.delta_rows import alert_columns, call_columns, run_columns, short_name, trace_columns
 from otel_processor.recording.preparing import Batch, kept_evidence
 from otel_processor.runs.conversations import StoredRun
 from otel_processor.runs.records import Delta, KeptEvidence, Resolution, RunSummary
@@ -182,10 +182,47 @@ def write_delta(connection: duckdb.DuckDBPyConnection, delta: Delta, pricer: Pri
         connection.execute(f"delete from run_rows where run_id in ({_member})", {"ids": as_list(runs)})
         RUNS.insert(connection, run_columns(runs.values()))
     count_anew(connection, delta, concerned)
-    news = write_alerts(connection, delta.alerts, resolutions=delta.resolutions)
+    named = {run.run_id: run for run in delta.runs}
+    news = write_alerts(
+        connection, [_named(alert, named.get(alert.run_id)) for alert in delta.alerts], resolutions=delta.resolutions
+    )
+    _name_alerts(connection, named.values())
     resolve_alerts(connection, delta.resolutions)
     _resolve_with_runs(connection, delta.runs)
     return news
+
+
+def _named(alert: Alert, run: RunSummary | None) -> Alert:
+    """Return the alert with the names of its run where it has none: it fell before the span that says them had come."""
+    if run is None or (alert.task and alert.agent):
+        return alert
+    return replace(alert, task=alert.task or run.task, agent=alert.agent or run.agent)
+
+
+def _name_alerts(connection: duckdb.DuckDBPyConnection, runs: Iterable[RunSummary]) -> None:
+    """Give alerts that were told before their run had a name the names that it has now."""
+    named = [run for run in runs if run.task or run.agent]
+    if not named:
+        return
+    asked = {"ids": as_list(run.run_id for run in named)}
+    nameless = f"(task is null or agent is null) and run_id in ({_member})"
+    if connection.execute(f"select 1 from alerts where {nameless} limit 1", asked).fetchone() is None:
+        return
+    names = unnested({"run_id": "VARCHAR", "task": "VARCHAR", "agent": "VARCHAR"})
+    connection.execute(
+        "update alerts set task = coalesce(alerts.task, n.task), agent = coalesce(alerts.agent, n.agent) "
+        f"from ({names}) as n where alerts.run_id = n.run_id and ((alerts.task is null and n.task is not null) "
+        "or (alerts.agent is null and n.agent is not null))",
+        {
+            "rows": dump(
+                {
+                    "run_id": [run.run_id for run in named],
+                    "task": [short_name(run.task) for run in named],
+                    "agent": [short_name(run.agent) for run in named],
+                }
+            )
+        },
+    )
 
 
 def _reopen_alerts(connection: duckdb.DuckDBPyConnection, run_ids: Sequence[str]) -> None:

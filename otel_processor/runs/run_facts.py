@@ -67,6 +67,7 @@ class RunFacts:
         self._tell("conversation_id", reading.conversation_id, first)
         self._tell("task", reading.task, first)
         self._tell("task_type", reading.task_type, first)
+        self._tell("flag", reading.flag_declared, first)
         self._tell("any_agent", reading.agent, first)
         if reading.role.is_task_root:
             # The outermost agent names the task; it begins first and ends last.
@@ -97,6 +98,10 @@ class RunFacts:
         """What the run is for: declared, else the outermost agent or workflow, else the root span's name."""
         return self.told("task") or self.told("outer_agent") or self.told("any_agent") or self.told("root_name")
 
+    def _told_flag(self) -> StopReason | None:
+        told = self.told("flag")
+        return StopReason(told) if told is not None else None
+
     def summary(self, tracker: RunTracker, policy_hash: str) -> RunSummary:
         """Return what is decided so far."""
         ended = self.ending.closed_ns
@@ -112,7 +117,7 @@ class RunFacts:
             ended_ns=None if ended is None else max(ended, self.last_ns),
             last_ns=self.last_ns,
             stop_reason=reason,
-            flagged_reason=tracker.flagged_reason or _loop_that_ended_it(reason),
+            flagged_reason=tracker.flagged_reason or self._told_flag() or _loop_that_ended_it(reason),
             status=status_of(reason, failed=ended is not None and self.ending.failed),
             policy_hash=policy_hash,
             idle_reason=self.ending.reason_when_idle() if ended is None else None,

@@ -7,8 +7,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from otel_processor.alerts.receivers import announce, over
 from otel_processor.alerts.settings import AlertSettings
 from otel_processor.alerts.sinks import open_sinks
+from otel_processor.bug_reports import report_bug
 from otel_processor.delivery.dispatcher import Dispatcher
 from otel_processor.errors import StoreBusyError, StoreError
 from otel_processor.model import Mode
@@ -33,7 +35,7 @@ from otel_processor.service.tls import Certificate, TlsFiles
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from otel_processor.model import Alert
+    from otel_processor.model import Alert, Pattern
     from otel_processor.policy import Policy
 
 _log = logging.getLogger("otel_processor.service")
@@ -85,6 +87,8 @@ class Service:
             plan=settings.alerts.plan(tuple(sink.name for sink in sinks)),
             on_due=self._poke,
             on_alerts=self._count_alerts,
+            on_found=self._announce,
+            on_over=self._over,
             sent_again=True,
             retention=settings.retention,
             privacy=settings.privacy,
@@ -176,6 +180,19 @@ class Service:
     def _count_alerts(self, alerts: Sequence[Alert]) -> None:
         for alert in alerts:
             self.counts.alert(str(alert.verdict.pattern), alert.verdict.severity)
+
+    def _announce(self, alerts: Sequence[Alert]) -> None:
+        try:
+            for alert in alerts:
+                announce(alert)
+        except Exception:  # noqa: BLE001 - a handler of the host's; spans are committed, and are answered for
+            report_bug("alerts")
+
+    def _over(self, run_id: str, patterns: Sequence[Pattern]) -> None:
+        try:
+            over(run_id, patterns)
+        except Exception:  # noqa: BLE001 - as above
+            report_bug("alerts")
 
     def _state(self) -> dict[str, Any]:
         """What `/readyz` says."""

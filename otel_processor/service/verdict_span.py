@@ -18,12 +18,13 @@ SCOPE = "otel_processor.guard"
 def verdict_span(guard: HostedGuard) -> SpanRecord | None:
     """Return the span of a run that is over or was stopped, or None where the agent's own spans say all there is to say.
 
-    In the trace of an agent that named one it is no call and no agent, and only says why the run was ended. Else it is the
+    In the trace of an agent that named one it is no call and no agent, and only says why the run was ended and
+    which loop was seen first. Else it is the
     root of a trace of its own, of the agent, with what the run spent.
     """
     report = guard.report()
     is_root = guard.parent_span_id is None
-    if not is_root and report.stop_reason is StopReason.COMPLETED:
+    if not is_root and report.stop_reason is StopReason.COMPLETED and report.flagged_reason is None:
         return None
     began_ns, last_ns = guard.times_ns
     said: dict[str, Any] = {names.LOOP_TASK: guard.task, names.LOOP_TASK_TYPE: guard.task_type}
@@ -31,6 +32,8 @@ def verdict_span(guard: HostedGuard) -> SpanRecord | None:
         said[names.LOOP_RUN_ID] = guard.run_id
     if report.stop_reason is not StopReason.COMPLETED:
         said[names.LOOP_STOP_REASON_DECLARED] = str(report.stop_reason)
+    if report.flagged_reason is not None:
+        said[names.LOOP_FLAGGED_REASON_DECLARED] = str(report.flagged_reason)
     if is_root:
         said |= {
             names.OPERATION: "invoke_agent",

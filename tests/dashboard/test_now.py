@@ -101,6 +101,13 @@ def test_open_alerts_are_counted_and_listed_first_with_what_they_say(seeded_db: 
     ] == []
 
 
+def test_an_alert_without_names_goes_by_those_of_its_run(db: Path) -> None:
+    add_live(db, task="find-invoice", agent="finder")
+    with Database(db).write(timeout_seconds=10) as connection:
+        seed.add_alert(connection, LIVE, 1, task=None, agent=None)
+    assert "Task find-invoice, agent finder, tool search" in texts(now())
+
+
 def test_a_loop_that_was_left_is_resolved_and_one_until_the_end_is_not(seeded_db: Path) -> None:
     assert any("resolved" in badge for badge in badges(now()))
     with Database(seeded_db).write(timeout_seconds=10) as connection:

@@ -90,7 +90,8 @@ QUERIES: dict[str, tuple[Row, str]] = {
         (
             "run_id task task_key task_type agent service started_at ended_at last_seen_at steps tool_calls model_calls "
             "failed_tool_calls flat_steps longest_flat_streak repeated_signature_rate tokens cache_read_tokens wasted_tokens "
-            "cost_usd wasted_cost_usd unpriced_calls calls_without_usage model stop_reason flagged_reason status last_step"
+            "cost_usd wasted_cost_usd unpriced_calls calls_without_usage model stop_reason flagged_reason status last_step "
+            "is_only_asked"
         ),
     ),
     "run_calls": (

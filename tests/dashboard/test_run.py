@@ -184,6 +184,26 @@ def test_a_run_without_calls_yet_says_so(db: Path) -> None:
     assert "No call of this run was recorded yet." in texts(page)
 
 
+def test_a_run_whose_agent_only_asked_the_guard_says_so(db: Path) -> None:
+    reason = "loop_detected:repeated_tool_signature"
+    with Database(db).write(timeout_seconds=10) as connection:
+        seed.add_run(
+            connection, seed.HEALTHY, [], service="otel_processor.guard", stop_reason=reason, flagged_reason=reason,
+            root_input_tokens=900,
+        )  # fmt: skip
+        seed.add_alert(connection, seed.HEALTHY, 0, agent=None)
+    page = run_page(seed.HEALTHY)
+    assert not page.exception
+    seen = texts(page)
+    assert "The agent of this run only asked the guard." in seen
+    assert "recorded yet" not in seen
+    assert "Step" not in re.sub("see its steps", "", seen).replace("Steps", "")
+    assert "agent researcher, tool search" in seen
+    numbers = {metric.label: metric.value for metric in page.metric}
+    assert {numbers[label] for label in ("Steps", "Longest flat streak", "Tool calls", "Repeated calls")} == {"-"}
+    assert numbers["Tokens"] == "900"
+
+
 def test_a_run_without_content_says_so(db: Path) -> None:
     stand_in = "[withheld:h1ghij:812]"
     calls = [seed.model(1, content="off"), seed.tool(1, "search", stand_in, stand_in, content="off")]

@@ -45,7 +45,7 @@ def _body(run_id: str, was_running: bool) -> None:
         _steps(run_id, last_step, alerts.frame)
         _export(run_id)
     else:
-        st.info(t("run.no_call_yet"))
+        st.info(t("run.only_asked" if header.frame["is_only_asked"].iloc[0] else "run.no_call_yet"))
     if was_running and header.is_ready and header.frame["status"].iloc[0] != "running":
         # It has ended in the meantime: the whole page runs once more and stops asking.
         st.rerun()

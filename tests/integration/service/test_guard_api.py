@@ -268,6 +268,33 @@ def test_an_agent_that_only_asks_has_its_alerts_and_a_run(service: Serving, db: 
     assert value(db, "select count(*) from alerts join spans using (trace_id)") == 1
 
 
+@pytest.mark.parametrize("mode", [Mode.OBSERVE, Mode.NUDGE])
+def test_a_run_that_looped_and_went_on_is_flagged(db: Path, mode: Mode) -> None:
+    """The agent's calls are not stored: only the guard can say so."""
+    with serving_here(db, mode=mode) as service:
+        agent = Agent(service, {"run_id": "only-asks", "task": "invoices"})
+        agent.loop(5)
+        agent.say("end")
+        eventually(lambda: stored(db, "runs"), seconds=5, what="the run")
+    assert rows(db, "select stop_reason, flagged_reason, status, tool_calls from runs") == [("completed", REASON, "ok", 0)]
+    assert value(db, "select severity from alerts where pattern = 'hard_loop'") == "critical"
+
+
+def test_the_loop_that_the_guard_saw_first_flags_a_traced_run_whose_spans_show_none(db: Path) -> None:
+    """What the spans say of the run stays what it is."""
+    with serving_here(db) as service:
+        agent = Agent(service, headers={"traceparent": PARENT})
+        began = time.time_ns()
+        agent.loop(5)
+        agent.say("end")
+        assert service.post(spans_of(root=True, calls=1, began=began)).status == 200
+        eventually(lambda: rows(db, "select 1 from runs where flagged_reason is not null"), seconds=5, what="the flag")
+        assert rows(db, "select run_id, task, agent, service, tool_calls, stop_reason, flagged_reason from runs") == [
+            (TRACE, "asker", "asker", "shop", 1, "completed", REASON)
+        ]
+        assert rows(db, f"select max(end_unix_nano) = max(end_unix_nano) filter (span_id = '{SPAN}') from spans") == [(True,)]
+
+
 def test_a_run_that_falls_silent_is_abandoned_though_nobody_asks_any_more(db: Path) -> None:
     policy = Policy(run_idle_timeout_seconds=1)
     with serving_here(db, policy=policy, mode=Mode.ENFORCE, guard_look_seconds=0.1) as service:

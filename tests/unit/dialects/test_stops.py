@@ -128,3 +128,11 @@ def test_words_of_models_and_agents() -> None:
         "hm": None,
     }
     assert stop_by_word(None) is None
+
+
+def test_a_guard_says_which_loop_it_saw_first() -> None:
+    cycle = str(StopReason.CYCLE)
+    said = [
+        read_span(make_span("a", {names.LOOP_FLAGGED_REASON_DECLARED: word})).flag_declared for word in (cycle, "error", "x", 3)
+    ]
+    assert said == [StopReason.CYCLE, None, None, None]

@@ -6,7 +6,7 @@ select
     a.pattern,
     a.action,
     a.stop_reason,
-    a.agent,
+    coalesce(a.agent, (select max(r.agent) from run_rows as r where r.run_id = a.run_id)) as agent,
     a.tool,
     left(a.message, 600) as message,
     a.resolved_at,
