@@ -23,8 +23,8 @@ from otel_processor.service.doors import Address, Doors
 from otel_processor.service.group_writer import GroupWriter
 from otel_processor.service.grpc_door import GrpcDoor
 from otel_processor.service.grpc_health import GrpcHealth
-from otel_processor.service.guard import Guard
-from otel_processor.service.guard_door import GuardDoor
+from otel_processor.service.guard_api.door import GuardDoor
+from otel_processor.service.guard_api.service_guard import Guard
 from otel_processor.service.http_door import HttpDoor
 from otel_processor.service.intake import Intake
 from otel_processor.service.limits import Limits

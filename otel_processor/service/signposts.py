@@ -10,7 +10,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from otel_processor.service.answers import JSON
-from otel_processor.service.guard_messages import Problem, encoded
+from otel_processor.service.guard_api.messages import Problem, encoded
 
 if TYPE_CHECKING:
     from starlette.exceptions import HTTPException

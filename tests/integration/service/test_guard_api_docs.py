@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import orjson
 
 from otel_processor.model import Action, Mode
-from otel_processor.service.guard_messages import OfRun
-from otel_processor.service.guard_operations import OPERATIONS
-from otel_processor.service.guarded_runs import MOST_RUNS
+from otel_processor.service.guard_api.messages import OfRun
+from otel_processor.service.guard_api.operations import OPERATIONS
+from otel_processor.service.guard_api.runs import MOST_RUNS
 from otel_processor.service.limits import Limits
 from tests.integration import processes
 from tests.integration.service.serving import JSON, serving_here

@@ -11,7 +11,7 @@ import schemathesis
 from hypothesis import HealthCheck, Phase, settings
 
 from otel_processor.model import Mode, StopReason
-from otel_processor.service.openapi import document
+from otel_processor.service.guard_api.openapi import document
 from tests.integration import processes
 from tests.integration.service.serving import Serving, serving_here
 
@@ -46,7 +46,7 @@ def test_the_document_is_served_and_in_the_repository(service: Serving) -> None:
     assert (answer.status, answer.headers["content-type"]) == (200, "application/json")
     assert answer.body == document()
     copy = (processes.ROOT / "docs/openapi.json").read_bytes()
-    assert copy == document(), "python -m otel_processor.service.openapi > docs/openapi.json"
+    assert copy == document(), "python -m otel_processor.service.guard_api.openapi > docs/openapi.json"
 
 
 def test_a_run_ends_for_any_reason_that_is_an_end() -> None:

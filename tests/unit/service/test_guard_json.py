@@ -11,8 +11,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from otel_processor.service.guard_json import DEPTH, read_question
-from otel_processor.service.guard_messages import AfterTool
+from otel_processor.service.guard_api.messages import AfterTool
+from otel_processor.service.guard_api.questions import DEPTH, read_question
 from otel_processor.service.refused import Refused
 
 DECODER = msgspec.json.Decoder(AfterTool)

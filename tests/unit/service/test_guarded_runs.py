@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 from otel_processor.model import Alert, Mode, StopReason
 from otel_processor.policy import Policy
-from otel_processor.service.guarded_runs import GuardedRuns
-from otel_processor.service.hosted_guard import HostedGuard
+from otel_processor.service.guard_api.hosted_guard import HostedGuard
+from otel_processor.service.guard_api.runs import GuardedRuns
 
 SECOND = 1_000_000_000
 

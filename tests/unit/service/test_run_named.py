@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from otel_processor.service.run_named import Named, named_by_headers
+from otel_processor.service.guard_api.run_named import Named, named_by_headers
 
 TRACE, SPAN = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
 NOTHING = Named(None, None)

@@ -10,10 +10,10 @@ from otel_processor.alerts.receivers import announce, over
 from otel_processor.bug_reports import report_bug
 from otel_processor.privacy.alerts import cleaned
 from otel_processor.recording.alert_writer import AlertWriter
-from otel_processor.service.guarded_runs import GuardedRuns
-from otel_processor.service.hosted_guard import HostedGuard
+from otel_processor.service.guard_api.hosted_guard import HostedGuard
+from otel_processor.service.guard_api.runs import GuardedRuns
+from otel_processor.service.guard_api.verdict_span import verdict_span
 from otel_processor.service.refused import Refused
-from otel_processor.service.verdict_span import verdict_span
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

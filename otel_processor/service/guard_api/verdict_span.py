@@ -10,7 +10,7 @@ from otel_processor.model import SpanRecord, StopReason
 from otel_processor.version import package_version
 
 if TYPE_CHECKING:
-    from otel_processor.service.hosted_guard import HostedGuard
+    from otel_processor.service.guard_api.hosted_guard import HostedGuard
 
 SCOPE = "otel_processor.guard"
 

@@ -13,7 +13,7 @@ from otel_processor.guard.asked import Asked, AskedCalls
 from otel_processor.guard.loop_guard import LoopGuard
 from otel_processor.model import Alert, Call, Mode, Pattern
 from otel_processor.policy import Policy
-from otel_processor.service.settled_calls import SettledCalls
+from otel_processor.service.guard_api.settled_calls import SettledCalls
 
 _ARGUMENT_BYTES = 65_536
 """Of a call's arguments that are kept until it is told what became of it; its signature is of all of them."""

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import msgspec
 
-from otel_processor.service.guard_messages import OfRun
+from otel_processor.service.guard_api.messages import OfRun
 from otel_processor.service.refused import Refused
 
 DEPTH: Final = 100

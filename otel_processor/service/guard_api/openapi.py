@@ -1,6 +1,6 @@
 """The OpenAPI document of the guard, made of the messages that are really read and written.
 
-`docs/openapi.json` is a copy: `python -m otel_processor.service.openapi > docs/openapi.json`.
+`docs/openapi.json` is a copy: `python -m otel_processor.service.guard_api.openapi > docs/openapi.json`.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from typing import Any
 import msgspec
 import orjson
 
-from otel_processor.service.guard_messages import Problem, RunReport
-from otel_processor.service.guard_operations import OPERATIONS, Operation
+from otel_processor.service.guard_api.messages import Problem, RunReport
+from otel_processor.service.guard_api.operations import OPERATIONS, Operation
 
 _REF = "#/components/schemas/{name}"
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from otel_processor.guard.feeding import NOT_RECORDED
 from otel_processor.model import StopReason
-from otel_processor.service.guard_messages import (
+from otel_processor.service.guard_api.messages import (
     AfterTool,
     BeforeTool,
     Begun,
@@ -29,7 +29,7 @@ from otel_processor.service.refused import Refused
 
 if TYPE_CHECKING:
     from otel_processor.guard.answer import Answer
-    from otel_processor.service.hosted_guard import HostedGuard
+    from otel_processor.service.guard_api.hosted_guard import HostedGuard
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

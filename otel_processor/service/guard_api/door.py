@@ -17,13 +17,13 @@ from starlette.routing import Route
 from otel_processor.bug_reports import report_bug
 from otel_processor.guard.answer import Answer
 from otel_processor.service.bodies import read_body
-from otel_processor.service.guard_json import read_question
-from otel_processor.service.guard_messages import Begun, Problem, answer_of, encoded, report_of
-from otel_processor.service.guard_operations import OPERATIONS, Operation
-from otel_processor.service.openapi import document
+from otel_processor.service.guard_api.messages import Begun, Problem, answer_of, encoded, report_of
+from otel_processor.service.guard_api.openapi import document
+from otel_processor.service.guard_api.operations import OPERATIONS, Operation
+from otel_processor.service.guard_api.questions import read_question
+from otel_processor.service.guard_api.run_named import Named, named_by_headers
 from otel_processor.service.refused import Refused
 from otel_processor.service.room import Room
-from otel_processor.service.run_named import Named, named_by_headers
 from otel_processor.service.signposts import PROBLEM
 from otel_processor.service.token import brings
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from otel_processor.service.counts import Counts
-    from otel_processor.service.guarded_runs import GuardedRuns
+    from otel_processor.service.guard_api.runs import GuardedRuns
     from otel_processor.service.limits import Limits
 
 JSON = "application/json"

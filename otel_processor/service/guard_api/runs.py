@@ -11,7 +11,7 @@ from otel_processor.detection.bounded import WeighedMap
 from otel_processor.model import Alert, Mode, StopReason
 from otel_processor.policy import Policy
 from otel_processor.runs.memory import MOST_WORDS
-from otel_processor.service.hosted_guard import HostedGuard
+from otel_processor.service.guard_api.hosted_guard import HostedGuard
 
 MOST_RUNS = 10_000
 """Runs under guard; those idle longest are put away first."""

@@ -1,0 +1,1 @@
+"""The guard for agents in any language, over HTTP."""
