@@ -237,12 +237,21 @@ def test_a_clock_that_jumps_back_an_hour_changes_nothing(db: Path, tmp_path: Pat
         clock.write_text("0")
         assert service.post(root.SerializeToString()).status == 200
         assert service.terminate() == 0
-        assert len(_said(service)) == 1
+        *told, ended = _said(service)
+        assert ended.startswith("ended; ")
+        assert all(
+            f"otel_processor.alerts: {pattern} in run {loop.trace_id.hex()}" in line
+            for pattern, line in zip(PATTERNS, told, strict=True)
+        )
     assert stored_ids(db) == sorted([each.hex() for each in (*ids, trace.root_id)] + [span_id.hex() for span_id, _ in turns])
     run = f"run_id = '{trace.trace_id.hex()}'"
     assert rows(db, f"select count(*), count(distinct span_id) from calls where {run}") == [(6, 6)]
     assert rows(db, f"select steps, tool_calls, stop_reason, flagged_reason from runs where {run}") == [(3, 3, "completed", None)]
     assert value(db, "select count(*) from runs") == 2
+
+
+PATTERNS = ("hard_loop", "no_progress")
+"""What is to be said of the run that loops."""
 
 
 def _seconds_ago(db: Path) -> float:
