@@ -21,7 +21,7 @@ from otel_processor.runs.trace_tree import Node, TraceTree
 from otel_processor.runs.tracker import RunTracker
 from otel_processor.runs.twins import Twins, may_have_twin
 
-OPEN_RUNS = 10_000
+OPEN_RUNS = 4_000
 """Runs (and traces, twice as many) that are kept in memory; those put away come back from the store."""
 
 OVER_RUNS = 1_000
