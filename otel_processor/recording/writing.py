@@ -167,11 +167,7 @@ def write_delta(connection: duckdb.DuckDBPyConnection, delta: Delta, pricer: Pri
     concerned = runs_concerned(connection, delta)
     concerned |= _remove_retold(connection, delta)
     CALLS.insert(connection, call_columns(delta.calls, pricer))
-    for trace_id, agent in delta.named_agents:
-        connection.execute(
-            "update call_rows set agent = $agent where trace_id = $trace_id and agent is null",
-            {"agent": encodable(agent), "trace_id": encodable(trace_id)},
-        )
+    _name_agents(connection, delta.named_agents)
     if delta.traces:
         latest = {trace.trace_id: trace for trace in delta.traces}
         connection.execute(f"delete from trace_runs where trace_id in ({_member})", {"ids": as_list(latest)})
@@ -190,6 +186,18 @@ def write_delta(connection: duckdb.DuckDBPyConnection, delta: Delta, pricer: Pri
     resolve_alerts(connection, delta.resolutions)
     _resolve_with_runs(connection, delta.runs)
     return news
+
+
+def _name_agents(connection: duckdb.DuckDBPyConnection, named: Sequence[tuple[str, str]]) -> None:
+    """Say whose the calls of these traces are that have no agent; of two names for a trace the first holds."""
+    if not named:
+        return
+    first = dict(reversed(named))
+    connection.execute(
+        f"update call_rows set agent = n.agent from ({unnested({'trace_id': 'VARCHAR', 'agent': 'VARCHAR'})}) as n "
+        "where call_rows.trace_id = n.trace_id and call_rows.agent is null",
+        {"rows": dump({"trace_id": list(first), "agent": list(first.values())})},
+    )
 
 
 def _named(alert: Alert, run: RunSummary | None) -> Alert:

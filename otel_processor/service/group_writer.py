@@ -7,7 +7,7 @@ import math
 import queue
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -33,6 +33,9 @@ _FOLDING_SECONDS = 0.2
 
 _STAY_SECONDS = 1.0
 """So long the file is held while more and more comes: leaving it costs as much as writing two thousand spans."""
+
+_USUAL_BYTES = 512
+"""Of a small span of an agent, in protobuf; in JSON, and with the messages of a model call, it has several times as many."""
 
 _GAP_SECONDS = 0.03
 """Then others get it: a reader that waits looks every 25 ms."""
@@ -80,6 +83,7 @@ class GroupWriter:
         self._lock = threading.Condition()
         self._closed = False
         self._waiting_spans = 0
+        self._expected_spans = 0
         self._signed_in_at = -math.inf
         self._came_in_at = -math.inf
         self._could_store = True
@@ -94,10 +98,30 @@ class GroupWriter:
         """Begin to write."""
         self._thread.start()
 
-    def await_turn(self) -> None:
-        """Return once less than a group waits: decoded, spans take several times the memory of their bodies."""
+    @contextlib.contextmanager
+    def turn(self, content_bytes: int) -> Iterator[None]:
+        """Wait until there is room to decode a request, and keep it for as long as the block goes on, which submits it.
+
+        Decoded, spans take several times the memory of their bodies. So no more of them wait than go into one group, except
+        for a request that is larger by itself.
+
+        Args:
+            content_bytes: of the request, decompressed; its spans are counted only when it is decoded.
+        """
+        expected = content_bytes // _USUAL_BYTES
         with self._lock:
-            self._lock.wait_for(lambda: self._closed or self._waiting_spans < self._limits.group_spans)
+            self._lock.wait_for(lambda: self._closed or self._has_room_for(expected))
+            self._expected_spans += expected
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._expected_spans -= expected
+                self._lock.notify_all()
+
+    def _has_room_for(self, more: int) -> bool:
+        under_way = self._waiting_spans + self._expected_spans
+        return not under_way or under_way + more <= self._limits.group_spans
 
     def prepared(self, spans: Sequence[SpanRecord]) -> Batch:
         """Return spans as `submit` takes them; for the thread that decoded them, while this one writes others."""

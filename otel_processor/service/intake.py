@@ -79,10 +79,13 @@ class Intake:
         self._pool.shutdown(wait=False, cancel_futures=True)
 
     def _submit(self, body: bytes, encoding: str, read: Reader, place: Place) -> tuple[Future[int] | None, Tally]:
-        self._writer.await_turn()
         content = unpacked(body, encoding, most_bytes=self._limits.unpacked_bytes)
         if content is not body:
             place.hold(more_bytes=len(content))
+        with self._writer.turn(len(content)):
+            return self._decode(content, read, place)
+
+    def _decode(self, content: bytes, read: Reader, place: Place) -> tuple[Future[int] | None, Tally]:
         tally = Tally()
         most = self._limits.request_spans
         try:

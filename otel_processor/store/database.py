@@ -101,10 +101,12 @@ class Database:
         import duckdb
 
         with self._alone(timeout_seconds):
+            was_held = self._is_inside
             connection = retry_while_busy(self._attach, timeout_seconds=timeout_seconds, on_wait=on_wait)
             try:
                 connection.execute("begin")
-                self._ensure_schema(connection)
+                if not was_held:
+                    self._ensure_schema(connection)
                 yield connection
                 connection.execute("commit")
             except BaseException as error:

@@ -40,19 +40,48 @@ def test_decoding_waits_while_a_group_waits_already(db: Path) -> None:
     """What is not decoded yet is small; the end wakes whoever waits."""
     recorder = Recorder(db, sent_again=True)
     writer = GroupWriter(recorder, Limits(group_spans=3), patience_seconds=5)
-    writer.submit(writer.prepared([record(), record()]))
-    writer.await_turn()
-    writer.submit(writer.prepared([record()]))
-    decoding = threading.Thread(target=writer.await_turn)
-    decoding.start()
+    with writer.turn(1):
+        writer.submit(writer.prepared([record(), record()]))
+    with writer.turn(1):
+        writer.submit(writer.prepared([record(), record()]))
+    decoding = _taking_a_turn(writer, 1)
     decoding.join(0.2)
     assert decoding.is_alive()
     writer.start()
     decoding.join(30)
     assert not decoding.is_alive()
     assert writer.close(30)
-    writer.await_turn()
+    with writer.turn(1_000_000):
+        pass
     recorder.close()
+
+
+def test_large_requests_are_decoded_one_by_one(db: Path) -> None:
+    """Each has more spans than a group, as far as its size tells: the next one begins when the first is submitted and taken."""
+    recorder = Recorder(db, sent_again=True)
+    writer = GroupWriter(recorder, Limits(group_spans=3), patience_seconds=5)
+    with writer.turn(1_000_000):
+        decoding = _taking_a_turn(writer, 1_000_000)
+        decoding.join(0.2)
+        assert decoding.is_alive()
+        writer.submit(writer.prepared([record()]))
+    decoding.join(0.2)
+    assert decoding.is_alive()
+    writer.start()
+    decoding.join(30)
+    assert not decoding.is_alive()
+    assert writer.close(30)
+    recorder.close()
+
+
+def _taking_a_turn(writer: GroupWriter, content_bytes: int) -> threading.Thread:
+    def decode() -> None:
+        with writer.turn(content_bytes):
+            pass
+
+    thread = threading.Thread(target=decode)
+    thread.start()
+    return thread
 
 
 def test_the_file_is_held_while_more_comes_and_free_afterwards(db: Path) -> None:
