@@ -18,7 +18,6 @@ async function guard(event: string, said: object = {}): Promise<Answer> {
   }
   return { action: "continue", allowed: true }; // the agent goes on where nobody answers
 }
-
 const search = async (query: string): Promise<string> => `nothing found for ${query}`;
 
 async function main(): Promise<void> {

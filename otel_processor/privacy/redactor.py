@@ -10,25 +10,15 @@ from typing import Any, Final
 
 import re2
 
-from otel_processor.privacy import assignments, kinds
+from otel_processor.privacy import assignments, curl, elements, kinds
 from otel_processor.privacy.escapes import ESCAPE, unescaped
 from otel_processor.privacy.nesting import parsed, parts_of_list, parts_of_object
+from otel_processor.privacy.patterns import compiled
+from otel_processor.privacy.places import replaced
 from otel_processor.privacy.secret_names import ASSIGNED, HEAD, LAST, LISTED, is_secret, may_hold_secret
 
 _DEPTH: Final = 64
 _RANDOM_DIGITS, _GUESSABLE_DIGITS = 8, 3
-
-
-def compiled(pattern: str | bytes, *, never_capture: bool = False) -> re2._Regexp:
-    """Compile a pattern, quietly.
-
-    Raises:
-        re2.error: it is none that RE2 knows.
-    """
-    options = re2.Options()
-    options.log_errors = False
-    options.never_capture = never_capture
-    return re2.compile(pattern, options)
 
 
 class _PrivateKey:
@@ -82,6 +72,7 @@ class Redactor:
             # Blanks are written as escapes in JSON.
             rf"(?i:{kinds.SCHEMES})(?:\s|\\[nrt])+[A-Za-z0-9._~+/=-]{{12}}" if self._authorization else "",
             rf"{HEAD}(?:{ASSIGNED}|\s+[\\\"'A-Za-z0-9]|{LISTED}|{LAST})" if self._by_name else "",
+            f"{elements.SUSPICIOUS}|{curl.SUSPICIOUS}" if self._by_name else "",
         ]
         pattern = "|".join(f"(?:{each})" for each in looked_for if each)
         # Bytes, since Python's texts would have to be made such for RE2 each time, and no groups, which cost as much again.
@@ -157,7 +148,12 @@ class Redactor:
                 for key, inner, under in parts_of_object(value, name)
             }
         if isinstance(value, list | tuple):
-            return [self.value(inner, found, under, depth - 1) for inner, under in parts_of_list(value, name)]
+            told = [self.value(inner, found, under, depth - 1) for inner, under in parts_of_list(value, name)]
+            return (
+                curl.arguments_without(told, lambda secret: self._stand_in(kinds.PASSWORD, secret, found))
+                if self._by_name
+                else told
+            )
         return value
 
     def _named(self, text: str, name: str, found: Counter[str]) -> str:
@@ -195,7 +191,8 @@ class Redactor:
         if self._authorization is not None:
             text = self._authorization.sub(lambda match: self._authorization_found(match, found), text)
         if self._by_name:
-            text = assignments.replaced(text, lambda secret: self._stand_in(kinds.PASSWORD, secret, found))
+            for secrets_in in (assignments.secrets_in, elements.secrets_in, curl.secrets_in):
+                text = replaced(text, secrets_in(text), lambda secret: self._stand_in(kinds.PASSWORD, secret, found))
         return text
 
     def _token_found(self, match: re2._Match, found: Counter[str]) -> str:

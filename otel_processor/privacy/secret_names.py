@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import Final
 
 from otel_processor.privacy.kinds import is_random
+from otel_processor.privacy.places import ENTITY
 
 HEAD: Final = (
     r"(?i)((?:passw(?:or)?d|passphrase|pwd|secret|token|authorization|cookie|x-(?:amz|goog)-signature"
@@ -15,10 +16,12 @@ HEAD: Final = (
 )
 """How such a name ends, in a text."""
 
-ASSIGNED: Final = r"\\*[\"']?\]?(?:\s|\\[nrt])*(?:=>|:=|[:=])(?:\s|\\[nrt])*"
+_QUOTE: Final = rf"(?:[\"']|{ENTITY})"
+
+ASSIGNED: Final = rf"\\*{_QUOTE}?\]?(?:\s|\\[nrt])*(?:=>|:=|[:=])(?:\s|\\[nrt])*"
 """What stands between a name and its value, in JSON, also JSON within JSON, in programs, headers and addresses."""
 
-LISTED: Final = r"\\*[\"'](?:\s|\\[nrt])*,(?:\s|\\[nrt])*"
+LISTED: Final = rf"\\*{_QUOTE}(?:\s|\\[nrt])*,(?:\s|\\[nrt])*"
 """What stands between an option and its value in a list of arguments."""
 
 LAST: Final = r"\\*[\"'](?:\s|\\[nrt])*\}"

@@ -15,7 +15,8 @@ import re2
 from otel_processor.errors import ConfigError
 from otel_processor.policy_checks import nearest
 from otel_processor.privacy import kinds
-from otel_processor.privacy.redactor import Redactor, compiled
+from otel_processor.privacy.patterns import compiled
+from otel_processor.privacy.redactor import Redactor
 
 REDACT: Final = "OTEL_PROCESSOR_REDACT"
 PATTERNS: Final = "OTEL_PROCESSOR_REDACT_PATTERNS"

@@ -14,10 +14,15 @@ from typing import Any
 from otel_processor.model import SpanEvent, SpanRecord
 from otel_processor.privacy.redactor import Redactor
 from otel_processor.privacy.structure import as_id, as_name, attributes_of, withheld
-from otel_processor.recording.bounds import MAX_VALUE_CHARS, Cuts, json_text
+from otel_processor.recording.bounds import MAX_VALUE_CHARS, Cuts, json_text, plain_json
 
 BEYOND_CHARS = 8_192
 """Characters looked at beyond those that are stored; no form of a secret is longer."""
+
+_MOST_BYTES = 4 * (MAX_VALUE_CHARS + BEYOND_CHARS + 1)
+"""Bytes looked at of one value: of a longer one they are more characters than are looked at of a text."""
+
+_DEPTH = 64
 
 _NAME_CHARS = 1_024
 _MESSAGE_CHARS = 16_384
@@ -111,7 +116,7 @@ def _mapping(values: Mapping[str, Any], where: str, redactor: Redactor, notes: C
             changed = True
             path = f"{where}.{new_name}"[:_KEY_CHARS]
             _note(notes, path, found)
-            text = value if isinstance(value, str) else json_text(value) if isinstance(value, Mapping | Sequence) else ""
+            text = _whole_text(value)
             if len(text) > MAX_VALUE_CHARS:
                 told = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
                 notes[path] |= {"length": len(text), "sha256": told}
@@ -131,12 +136,45 @@ def redacted_value(value: Any, name: str, redactor: Redactor, found: Counter[str
     if isinstance(value, str):
         cleaned = _text(value, MAX_VALUE_CHARS, redactor, found)
         return redactor.value(cleaned, found, name) if len(cleaned) <= MAX_VALUE_CHARS else value
+    if isinstance(value, bytes):
+        inside = Counter[str]()
+        cleaned = redacted_value(legible(value), name, redactor, inside)
+        found.update(inside)
+        return cleaned if inside else value
     if isinstance(value, Mapping | list | tuple):
         text = json_text(value)
         if len(text) > MAX_VALUE_CHARS:
+            if plain_json(value) is None:
+                text = json_text(_with_legible(value, redactor))
             cleaned = _text(text, MAX_VALUE_CHARS, redactor, found)
             return cleaned if found else value
     return redactor.value(value, found, name)
+
+
+def legible(blob: bytes) -> str:
+    """Return the text that bytes are, as far as it is looked at; what is no UTF-8 becomes signs that are no part of a secret."""
+    return blob[:_MOST_BYTES].decode("utf-8", "replace")
+
+
+def _with_legible(value: Any, redactor: Redactor, depth: int = _DEPTH) -> Any:
+    """Return a value with texts in place of those bytes that may hold a secret; what lies very deep as one text."""
+    if isinstance(value, bytes):
+        text = legible(value)
+        return text if redactor.suspects(text) else value
+    if not isinstance(value, Mapping | list | tuple):
+        return value
+    if depth <= 0:
+        return str(value)
+    if isinstance(value, Mapping):
+        return {key: _with_legible(inner, redactor, depth - 1) for key, inner in value.items()}
+    return [_with_legible(inner, redactor, depth - 1) for inner in value]
+
+
+def _whole_text(value: Any) -> str:
+    """Return the text of a value, of which a part may be stored; of a number none."""
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    return value if isinstance(value, str) else json_text(value) if isinstance(value, Mapping | Sequence) else ""
 
 
 def _text(text: str, limit: int, redactor: Redactor, found: Counter[str]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import orjson
@@ -18,20 +18,24 @@ MAX_VALUE_CHARS = 65_536
 MAX_SPAN_CHARS = 4 << 20
 """Characters kept of all attributes (or events) of one span together; attributes beyond are left out and counted."""
 
+_MOST_PARTS = 100_000
+"""Parts that are looked at of one value; the text of what has more is longer than what is kept."""
+
 Cuts = dict[str, dict[str, Any]]
 
 _LONE_SURROGATE = re.compile(r"(?<!\\)((?:\\\\)*)\\(u[dD][89a-fA-F][0-9a-fA-F]{2})")
 
 
-def bound_attributes(attributes: Mapping[str, Any], where: str, cuts: Cuts) -> str:
+def bound_attributes(attributes: Mapping[str, Any], where: str, cuts: Cuts, blobs: list[bytes] | None = None) -> str:
     """Return the attributes as JSON text with long values cut; note in `cuts` what was cut, by path.
 
     Args:
         attributes: any mapping, values of any type.
         where: the path under which cuts are noted, `attributes` or `events.0`.
         cuts: gets `{path: {length, sha256}}`.
+        blobs: gets the bytes in values that are not cut, whose text cannot be told from the JSON.
     """
-    text = _plain_json(attributes)
+    text = plain_json(attributes)
     if text is not None and len(text) <= MAX_VALUE_CHARS:
         return text
     # One by one: what is wrong with one value is no loss to the others.
@@ -40,6 +44,8 @@ def bound_attributes(attributes: Mapping[str, Any], where: str, cuts: Cuts) -> s
     for index, (key, value) in enumerate(attributes.items()):
         name = key if isinstance(key, str) else _text_of(key)
         bounded = json_text(_bound_value(value, f"{where}.{name}"[:300], cuts))
+        if text is None and blobs is not None:
+            blobs.extend(part for part in _parts(value) if isinstance(part, bytes))
         used += len(name) + len(bounded)
         if used > MAX_SPAN_CHARS:
             cuts[where] = {"kept": index, "of": len(attributes)}
@@ -64,7 +70,7 @@ def json_text(value: Any) -> str:
     What JSON cannot say is written as canonical JSON does (NaN as "NaN", bytes as base64), lone surrogates as the six
     characters of their escape.
     """
-    text = _plain_json(value)
+    text = plain_json(value)
     if text is not None:
         return text
     try:
@@ -73,7 +79,7 @@ def json_text(value: Any) -> str:
         return orjson.dumps(str(type(value))).decode()
 
 
-def _plain_json(value: Any) -> str | None:
+def plain_json(value: Any) -> str | None:
     """Return what orjson writes, or None where JSON cannot say it."""
     try:
         text = orjson.dumps(value)
@@ -90,15 +96,18 @@ def _text_of(key: object) -> str:
 
 
 def _has_nan(value: Any) -> bool:
+    return any(isinstance(part, float) and not math.isfinite(part) for part in _parts(value))
+
+
+def _parts(value: Any) -> Iterator[Any]:
+    """Yield what a value holds and is no container; of a very large or endless one a part."""
     stack, looked_at = [value], 0
-    while stack and looked_at < 100_000:
+    while stack and looked_at < _MOST_PARTS:
         item = stack.pop()
         looked_at += 1
-        if isinstance(item, float):
-            if not math.isfinite(item):
-                return True
-        elif isinstance(item, Mapping):
+        if isinstance(item, Mapping):
             stack.extend(item.values())
         elif isinstance(item, list | tuple):
             stack.extend(item)
-    return False
+        else:
+            yield item

@@ -87,8 +87,9 @@ def prepare(
             if not privacy.keeps_content:
                 _append_altered(batch, span, received_ns, policy, readings, privacy)
                 continue
-            cut = append_row(batch.columns, span, received_ns)
-            if (cut or may_hold_secrets(batch.columns, redactor)) and not redactor.is_idle:
+            blobs: list[bytes] = []
+            cut = append_row(batch.columns, span, received_ns, blobs=blobs)
+            if (cut or may_hold_secrets(batch.columns, redactor, blobs)) and not redactor.is_idle:
                 remove_last(batch.columns)
                 if _append_altered(batch, span, received_ns, policy, readings, privacy):
                     continue

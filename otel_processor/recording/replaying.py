@@ -14,6 +14,7 @@ from otel_processor.errors import StoreError
 from otel_processor.policy import Policy
 from otel_processor.recording import writing
 from otel_processor.recording.judge import Judge
+from otel_processor.recording.turns import leaving_turns
 from otel_processor.recording.writer import Writer
 from otel_processor.runs.ending import status_of
 from otel_processor.runs.policies import Policies
@@ -31,8 +32,6 @@ SPANS_AT_ONCE = 5_000
 """Spans whose runs are made anew in one transaction; a run that has more is made anew all the same."""
 
 _TRACES_AT_ONCE = 500
-
-_LONGEST_PAUSE_SECONDS = 0.2
 
 Reasons = tuple[str, str | None]
 """(stop reason, flagged reason)"""
@@ -98,10 +97,9 @@ class Replay:
         outcome.alerts_after = outcome.alerts_before
         try:
             for trace_ids in self._groups():
-                began = time.monotonic()
-                self._make_anew(trace_ids, timeout_seconds)
-                yield outcome.spans
-                time.sleep(min((time.monotonic() - began) / 5, _LONGEST_PAUSE_SECONDS))
+                with leaving_turns():
+                    self._make_anew(trace_ids, timeout_seconds)
+                    yield outcome.spans
         finally:
             self._database.close()
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from otel_processor.errors import StoreError
 from otel_processor.recording import pruning
 from otel_processor.recording.pruning import Limits, Removed, Seen
+from otel_processor.recording.turns import leaving_turns
 from otel_processor.recording.writer import Writer
 from otel_processor.store.database import Database
 from otel_processor.store.opening import missing, open_read_only, resolved
@@ -29,8 +30,6 @@ _PAGE = 1_000
 """Runs and traces that are looked up at once."""
 
 _NEVER_US = 1 << 62
-
-_LONGEST_PAUSE_SECONDS = 0.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,12 +160,11 @@ class Prune:
         try:
             is_last = False
             while not is_last:
-                began = time.monotonic()
-                portion = self._step(timeout_seconds)
-                self.removed.add(portion.removed)
-                is_last = portion.is_last
-                yield self.removed.spans
-                time.sleep(min((time.monotonic() - began) / 5, _LONGEST_PAUSE_SECONDS))
+                with leaving_turns():
+                    portion = self._step(timeout_seconds)
+                    self.removed.add(portion.removed)
+                    is_last = portion.is_last
+                    yield self.removed.spans
         finally:
             self._database.close()
 

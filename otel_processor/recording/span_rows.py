@@ -17,7 +17,9 @@ _MAX_MESSAGE_CHARS = 16_384
 _MAX_EVENTS = 1_000
 
 
-def append_row(columns: Columns, span: SpanRecord, received_ns: int, notes: Cuts | None = None) -> int:
+def append_row(
+    columns: Columns, span: SpanRecord, received_ns: int, notes: Cuts | None = None, blobs: list[bytes] | None = None
+) -> int:
     """Append a span to the columns and return how many of its values were cut.
 
     Args:
@@ -25,10 +27,11 @@ def append_row(columns: Columns, span: SpanRecord, received_ns: int, notes: Cuts
         span: what is to be stored of it.
         received_ns: when it came, nanoseconds since the epoch.
         notes: what was altered before, by path; noted beside what is cut.
+        blobs: gets the bytes that the span holds.
     """
     cuts: Cuts = dict(notes or ())
-    attributes = bound_attributes(span.attributes, "attributes", cuts)
-    events = _events(span.events, cuts) if span.events else "[]"
+    attributes = bound_attributes(span.attributes, "attributes", cuts, blobs)
+    events = _events(span.events, cuts, blobs) if span.events else "[]"
     extra = dict(span.extra)
     if span.parent_is_remote:
         extra["parent_is_remote"] = True
@@ -48,9 +51,9 @@ def append_row(columns: Columns, span: SpanRecord, received_ns: int, notes: Cuts
         "trace_state": span.trace_state[:_MAX_NAME_CHARS] or None,
         "attributes": attributes,
         "events": events,
-        "resource": bound_attributes(span.resource, "resource", cuts),
-        "links": _links(span.links, cuts) if span.links else "[]",
-        "extra": bound_attributes(extra, "extra", cuts) if extra else None,
+        "resource": bound_attributes(span.resource, "resource", cuts, blobs),
+        "links": _links(span.links, cuts, blobs) if span.links else "[]",
+        "extra": bound_attributes(extra, "extra", cuts, blobs) if extra else None,
         "cut": json_text(cuts) if cuts else None,
         "content": None,
         "received_ns": received_ns,
@@ -103,10 +106,10 @@ def span_of_row(row: Mapping[str, Any]) -> SpanRecord:
     )
 
 
-def _events(events: Sequence[SpanEvent], cuts: Cuts) -> str:
+def _events(events: Sequence[SpanEvent], cuts: Cuts, blobs: list[bytes] | None) -> str:
     def written() -> Iterator[str]:
         for index, event in enumerate(events):
-            attributes = bound_attributes(event.attributes, f"events.{index}", cuts)
+            attributes = bound_attributes(event.attributes, f"events.{index}", cuts, blobs)
             told: dict[str, Any] = {"name": event.name[:_MAX_NAME_CHARS], "time_unix_nano": _nanoseconds(event.time_ns)}
             if event.dropped_attributes:
                 told["dropped_attributes_count"] = event.dropped_attributes
@@ -116,8 +119,8 @@ def _events(events: Sequence[SpanEvent], cuts: Cuts) -> str:
     return _bounded_list(written(), len(events), "events", cuts)
 
 
-def _links(links: Sequence[Mapping[str, Any]], cuts: Cuts) -> str:
-    written = (bound_attributes(link, f"links.{index}", cuts) for index, link in enumerate(links))
+def _links(links: Sequence[Mapping[str, Any]], cuts: Cuts, blobs: list[bytes] | None) -> str:
+    written = (bound_attributes(link, f"links.{index}", cuts, blobs) for index, link in enumerate(links))
     return _bounded_list(written, len(links), "links", cuts)
 
 

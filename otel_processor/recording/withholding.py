@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -48,13 +48,19 @@ class Altered(NamedTuple):
     """What a tool call was compared by."""
 
 
-def may_hold_secrets(columns: Columns, redactor: Redactor) -> bool:
-    """Return whether the row that was appended last may hold a secret."""
+def may_hold_secrets(columns: Columns, redactor: Redactor, blobs: Sequence[bytes] = ()) -> bool:
+    """Return whether the row that was appended last may hold a secret.
+
+    Args:
+        columns: with the row.
+        redactor: knows what to look for.
+        blobs: the bytes of the span, which the row has in base64.
+    """
     told = [columns[name][-1] or "" for name in _OWN]
     if len(columns["name"]) < 2 or any(columns[name][-1] != columns[name][-2] for name in _SHARED):
         # Like those of the row before they hold none: that was looked at.
         told += [columns[name][-1] or "" for name in _SHARED]
-    return redactor.suspects("\n".join(told))
+    return redactor.suspects("\n".join(told)) or any(redactor.suspects(altering.legible(blob)) for blob in blobs)
 
 
 def without_secrets(read: ReadSpan, reading: Reading, policy: Policy, redactor: Redactor) -> Altered | None:

@@ -14,13 +14,14 @@ import pytest
 
 from otel_processor.errors import StoreBusyError, StoreError, StoreUnavailableError
 from otel_processor.recording.recorder import Recorder
+from otel_processor.store import compacting, spool
 from otel_processor.store import database as database_module
-from otel_processor.store import spool
-from otel_processor.store.compacting import compact, leftover_of
+from otel_processor.store.compacting import Compacted, compact, leftover_of
 from otel_processor.store.database import Database
 from tests.integration import processes
 from tests.integration.records import tool_record
 from tests.integration.stored import eventually, rows, stored_ids, value
+from tests.integration.writers import SPANS, Writers
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -145,39 +146,28 @@ def test_a_writer_that_opened_the_file_before_it_was_replaced_writes_to_the_new_
     assert value(db, "select count(*) from spans") == 0
 
 
-def test_two_writers_lose_nothing_while_the_file_is_replaced(db: Path, temp_folder: Path) -> None:
+def test_two_writers_lose_nothing_while_the_file_is_replaced(
+    db: Path, temp_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     fill(db)
-    writer = """
-from otel_processor.recording.recorder import Recorder
-from tests.integration.records import tool_record
-recorder = Recorder(sys.argv[1])
-print("up", flush=True)
-number = 0
-while not os.path.exists(sys.argv[2]):
-    span = tool_record("t", {"n": number}, "ok", trace=f"{os.getpid():032x}", span=f"{os.getpid()}-{number}")
-    assert recorder.record([span], timeout_seconds=0.1)
-    number += 1
-    # Agents do other things as well: two that write without a pause leave nobody else a turn on a busy machine.
-    time.sleep(0.03)
-    print(number, flush=True)
-"""
-    stop = db.parent / "stop"
-    env = {"TMPDIR": str(temp_folder)}
-    running = [processes.start(writer, db, stop, env=env) for _ in range(2)]
-    for process in running:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "up\n"
-    sizes = []
-    for _ in range(2):
-        sizes.append(compact(db, timeout_seconds=60))
-        for process in running:
-            assert process.stdout is not None
-            assert process.stdout.readline()
-    stop.touch()
-    written = [int(processes.finish(process)[0].split()[-1]) for process in running]
+    rewrite, sizes = compacting._rewrite, []
+    with Writers(db, 2, env={"TMPDIR": str(temp_folder)}) as writers:
+        writers.write()
+
+        def rewrite_while_written(*arguments: Any) -> Compacted:
+            writers.write()
+            return rewrite(*arguments)
+
+        monkeypatch.setattr(compacting, "_rewrite", rewrite_while_written)
+        for _ in range(2):
+            # It looks now and then whether the file is free: on a busy machine two that write without a pause leave it no turn.
+            writers.rest()
+            sizes.append(compact(db, timeout_seconds=60))
+            writers.write()
+        written = writers.end()
     assert Recorder(db).fold_spool(timeout_seconds=10)
     found = [name for name in stored_ids(db) if "-" in name]
-    assert len(found) == sum(written) == len(set(found))
+    assert len(found) == SPANS * written == len(set(found))
     assert sizes[0].after < sizes[0].before
     assert not spool.pending(db)
 

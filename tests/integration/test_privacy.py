@@ -32,7 +32,7 @@ from tests.unit.factory import (
     told_model_span,
     tool_span,
 )
-from tests.unit.privacy.places import EXAMPLES, PLACES
+from tests.unit.privacy.places import EXAMPLES, PLACES, in_base64
 from tests.unit.privacy.secrets import SECRETS
 
 if TYPE_CHECKING:
@@ -86,6 +86,7 @@ def test_no_secret_of_any_kind_in_any_place_reaches_the_disk(tmp_path: Path) -> 
         for secret in (part for _, parts in EXAMPLES.values() for part in parts):
             assert secret.encode() not in stored
             assert secret not in text
+            assert not any(part in text for part in in_base64(secret))
 
 
 def test_what_is_looked_for_is_there_where_nothing_is_taken_out(db: Path) -> None:

@@ -65,8 +65,17 @@ def goes_on_unguarded(done: subprocess.CompletedProcess[str], why: str) -> None:
     assert all(line.startswith("not guarded, going on: ") and why in line.lower() for line in said), said[:3]
 
 
+def ends_with_one_line(command: Sequence[str | Path], folder: Path, address: str) -> None:
+    """It says what is wrong with the address, and does not begin."""
+    env = {**os.environ, "OTEL_PROCESSOR_URL": address}
+    done = subprocess.run(list(map(str, command)), cwd=folder, env=env, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr == f'OTEL_PROCESSOR_URL is "{address}", which is no address like http://127.0.0.1:4318\n'
+
+
 def is_short(path: Path) -> bool:
-    return sum(bool(line.strip()) for line in path.read_text(encoding="utf-8").splitlines()) <= 40
+    return len(path.read_text(encoding="utf-8").splitlines()) <= 40
 
 
 def test_the_one_in_typescript(db: Path, tmp_path: Path) -> None:
@@ -99,4 +108,6 @@ def test_the_one_in_go(db: Path, tmp_path: Path) -> None:
     assert is_short(example)
     run([go, "build", "-o", tmp_path / "agent", example], tmp_path)
     assert run([go, "vet", example], tmp_path) == ""
+    for address in ("127.0.0.1:4318", "localhost:4318", "http://"):
+        ends_with_one_line([tmp_path / "agent"], tmp_path, address)
     is_stopped([tmp_path / "agent"], tmp_path, db)

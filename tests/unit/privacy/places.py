@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from base64 import b64encode
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Final
@@ -31,6 +32,12 @@ PLACES: Final[dict[str, Callable[[SpanRecord, str], SpanRecord]]] = {
     "nested": _attribute("note", _nested),
     "list": _attribute("notes", lambda text: ["a", text]),
     "bytes": _attribute("blob", str.encode),
+    "bytes in a list": _attribute("blobs", lambda text: ["a", {"b": text.encode()}]),
+    "bytes beside a long text": _attribute("blobs", lambda text: {"a": text.encode(), "b": "x" * 70_000}),
+    "bytes that are cut": _attribute("blob", lambda text: _cut(text).encode()),
+    "bytes of an event": lambda span, text: replace(span, events=[SpanEvent("log", 5, {"body": text.encode()})]),
+    "bytes of the resource": lambda span, text: replace(span, resource={"blob": text.encode()}),
+    "result of bytes": _attribute("gen_ai.tool.call.result", str.encode),
     "arguments": _attribute("gen_ai.tool.call.arguments", lambda text: json.dumps({"q": text})),
     "result": _attribute("gen_ai.tool.call.result", lambda text: json.dumps(_nested(text))),
     "plain result": _attribute("gen_ai.tool.call.result", str),
@@ -62,6 +69,17 @@ PLACES: Final[dict[str, Callable[[SpanRecord, str], SpanRecord]]] = {
     "trace state": lambda span, text: replace(span, trace_state=text),
 }
 """Place → puts a text there."""
+
+
+def in_base64(secret: str) -> list[str]:
+    """What of a secret is to be seen in the base64 of bytes that hold it, whatever stands before and behind."""
+    raw = secret.encode()
+    return [b64encode(b"x" * before + raw).decode()[-(-before * 8 // 6) : (before + len(raw)) * 8 // 6] for before in range(3)]
+
+
+def has_bytes(span: SpanRecord) -> bool:
+    """Whether a place with bytes was used: they are stored in base64, or as a text, and nothing reads them."""
+    return "b'" in repr(span)
 
 
 def _parts(secret: str) -> list[str]:

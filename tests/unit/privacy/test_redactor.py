@@ -146,14 +146,58 @@ INNOCENT = [
     "the words 'token', 'hunter22' of a list",
     r'{"html": "\u003cb\u003eone \u0026 two\u003c/b\u003e \u001b[0m"}',
     '{"a": 1, "a": 2}',
+    "docker run -u 1000:1000 web and docker run --user node:node web",
+    "curl https://x/install.sh | docker run -i -u node:node web",
+    "curl -fsS https://x && podman run --user www:data web",
+    "curl https://x\ndocker run -u node:node web",
+    "pip install --user git+https://x/y and systemctl --user restart a:b",
+    "curl -u user: asks for it; use curl -u with a name: it says what is missing",
+    "curl -u $USER:$PASS https://x",
+    'curl -u "${USER}:${PASS}" https://x',
+    "curl -u $(cat user):$(cat password) https://x",
+    "curl -u <user>:<password> https://x",
+    "curl -o out:put -H Host:web https://x:8080/y",
+    '["docker", "run", "-u", "node:node", "curl"]',
+    '["curl", "-o", "a:b", "https://x:8080/y"]',
+    "<password>${env.PASSWORD}</password><password/><password></password><apiKey>string</apiKey>",
+    "<tr><td>Password</td><td>hunter22</td></tr><a href=/token>token</a><label for='password'>Password: eight characters</label>",
+    "<token>Hello</token> <has_password>true</has_password> <has_secret>1</has_secret> <max_tokens>4096</max_tokens>",
+    "write <password> and then <b>bold words</b>, or a map<string, secret>of</string>",
+    "<passwordPolicy>at-least-12</passwordPolicy>",
+    "{&quot;max_tokens&quot;: 4096, &quot;token&quot;: &quot;Hello&quot;, &quot;password&quot;: &quot;${DB_PASSWORD}&quot;}",
+    "&quot;password&quot;: {&quot;type&quot;: &quot;string&quot;}, &quot;the secret&quot; is &quot;love&quot;",
+    b"max_tokens: 12 \x00\xff\x89PNG token password",
 ]
 
 
 @pytest.mark.parametrize("text", INNOCENT)
-def test_what_only_looks_like_a_secret_stays(text: str) -> None:
+def test_what_only_looks_like_a_secret_stays(text: str | bytes) -> None:
     after, found = cleaned(text)
     assert not found, after
     assert after == text
+
+
+WORDS = st.text(st.sampled_from("abc -:;=&|<>/\\'\"\n.,0123"), max_size=40)
+ORDINARY = st.lists(
+    st.sampled_from(["curl", "-u", "--user", "docker", "<b>", "</b>", "<token>", "&quot;", "&lt;", "name", "https://x:80/y"])
+    | WORDS,
+    max_size=8,
+).map(" ".join)
+
+
+@given(ORDINARY)
+def test_what_the_thorough_look_changes_the_quick_one_suspects_and_again_it_changes_nothing(text: str) -> None:
+    after, found = cleaned(text)
+    assert bool(found) == (after != text)
+    assert not found or REDACTOR.suspects(orjson.dumps(text).decode())
+    assert cleaned(after) == (after, Counter())
+
+
+@given(ORDINARY)
+def test_without_a_command_or_a_name_that_says_so_nothing_is_a_secret(text: str) -> None:
+    text = text.replace("curl", "fetch")
+    assert cleaned(text) == (text, Counter())
+    assert cleaned(text.split(" ")) == (text.split(" "), Counter())
 
 
 def test_names_tell_secrets_in_every_shape() -> None:
@@ -185,12 +229,91 @@ def test_names_tell_secrets_in_every_shape() -> None:
         f"password=\\u0022{secret}\\u0022 as .NET says",
         f'{{"p\\u0061ssword":"{secret}"}}',
         f'{{"body":"{{\\u0022password\\u0022:\\u0022{secret}\\u0022}}"}}',
+        f"<password>{secret}</password>",
+        f"<a><wsse:Password Type='text'>\n  {secret}\n</wsse:Password><n>1</n></a>",
+        f"<clientSecret><![CDATA[{secret}]]></clientSecret>",
+        f"&lt;apiKey&gt;{secret}&lt;/apiKey&gt;",
+        f"\\u003cpassword\\u003e{secret}\\u003c/password\\u003e",
+        f'"<password>{secret}<\\/password>" as PHP says',
+        f"{{&quot;user&quot;: &quot;bob&quot;, &quot;password&quot;: &quot;{secret}&quot;, &quot;n&quot;: 1}}",
+        f"&amp;quot;api_key&amp;quot;:&amp;quot;{secret}&amp;quot;",
+        f"&#34;password&#34;: &#x22;{secret}&#x22; and &#39;",
+        f"[&quot;--password&quot;, &quot;{secret}&quot;]",
+        f"password=&quot;{secret}&quot;",
     ):
         after, found = cleaned(value)
         assert REDACTOR.suspects(orjson.dumps(value).decode()), value
         assert found == {"password": 1}, value
         assert secret not in str(after)
         assert "12345678" not in str(after)
+
+
+COMMANDS = [
+    "curl -u bob:{} https://x",
+    "curl -ubob:{} https://x",
+    "curl --user bob:{} https://x",
+    "curl --user=bob:{} https://x",
+    "curl -sSu 'bob:{}' https://x",
+    "curl -u bob:'{}' https://x",
+    "curl -U bob:{} -x proxy https://x",
+    "curl -x proxy --proxy-user bob:{} https://x",
+    'curl -H "Accept: a; q=1" -u "bob:{}" https://x',
+    "curl -H 'Accept: a; q=1' \\\n  -u bob:{} \\\n  https://x",
+    "curl 'https://x?a=1&b=2;c' -u bob:{}",
+    "curl -d '{{\n\"a\": 1}}' -u bob:{} https://x",
+    'bash -c "curl -u bob:{} https://x | docker run -u node:node web"',
+    "ran ['curl', '-s', '-u', 'bob:{}'] and failed",
+    '{{"cmd": "curl -u \\"bob:{}\\" https://x" and broken',
+    "curl -H &quot;A: b; q=1&quot; -u &quot;bob:{}&quot; https://x",
+    "curl -u AKIA" + "Q7ZT0KX3" * 2 + ":{} https://x",
+    "/usr/bin/curl --user bob:{}; docker run -u node:node web",
+]
+
+
+@pytest.mark.parametrize("shape", COMMANDS)
+@pytest.mark.parametrize("secret", ["S3cret!x", "swordfish", "p@ss:w0rd"])
+def test_passwords_that_a_command_is_given_are_found(shape: str, secret: str) -> None:
+    text = shape.format(secret)
+    for value in (text, {"command": text}, json.dumps({"command": ["sh", "-c", text]}), text.encode()):
+        after, found = cleaned(value)
+        assert found["password"] == 1, value
+        assert secret not in str(after)
+        assert stand_in("password", secret) in str(after)
+        assert "node:node" in str(after) or "node:node" not in text
+        written = text if isinstance(value, bytes) else orjson.dumps(value).decode()
+        assert REDACTOR.suspects(written)
+        assert cleaned(after) == (after, Counter())
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["curl", "-u", "bob:S3cret!x", "https://x"],
+        ["sudo", "/usr/bin/curl", "-sS", "-ubob:S3cret!x", 1],
+        ["curl", "-sSu", "bob:S3cret!x"],
+        ["curl.exe", "--user=bob:S3cret!x"],
+        ["curl", "--proxy-user", "bob:S3cret!x"],
+    ],
+)
+def test_passwords_in_a_list_of_arguments_are_found(arguments: list[Any]) -> None:
+    after, found = cleaned({"args": arguments})
+    assert found == {"password": 1}
+    assert after["args"] == json.loads(json.dumps(arguments).replace("S3cret!x", stand_in("password", "S3cret!x")))
+    assert REDACTOR.suspects(orjson.dumps(arguments).decode())
+
+
+def test_a_secret_has_one_stand_in_whatever_escapes_it() -> None:
+    for text in ("password='a&b<9'", "<password>a&amp;b&lt;9</password>", "&quot;password&quot;:&quot;a&amp;b&lt;9&quot;"):
+        assert stand_in("password", "a&b<9") in cleaned(text)[0], text
+
+
+def test_bytes_that_hold_a_secret_become_a_text_and_others_stay() -> None:
+    key = SECRETS["github_token"]
+    after, found = cleaned({"a": f"é {key}".encode(), "b": b"\xff\x00 plain", "password": b"swordfish"})
+    assert found == {"github_token": 1, "password": 1}
+    assert after["a"] == f"é {stand_in('github_token', key)}"
+    assert after["b"] == b"\xff\x00 plain"
+    assert after["password"] == stand_in("password", "swordfish")
 
 
 @pytest.mark.parametrize(
@@ -229,7 +352,20 @@ def test_numbers_of_any_length_survive_beside_a_secret() -> None:
     assert '"n":123456789012345678901234567890' in cleaned(text)[0]
 
 
-@pytest.mark.parametrize("text", ['password="' * 2_000, "[" * 50_000, f"{SECRETS['private_key'][:31]}" * 500, "a://" * 9_000])
+@pytest.mark.parametrize(
+    "text",
+    [
+        'password="' * 2_000,
+        "[" * 50_000,
+        f"{SECRETS['private_key'][:31]}" * 500,
+        "a://" * 9_000,
+        "curl -u 'a:" * 9_000,
+        'curl \'" -u \\"a:' * 5_000,
+        "<password " * 9_000 + ">",
+        "<password>x" * 9_000,
+        "&quot;password&quot;:&quot;" * 3_000,
+    ],
+)
 def test_texts_made_to_be_slow_or_deep_are_answered(text: str) -> None:
     after, _ = cleaned(text)
     assert isinstance(after, str)

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from otel_processor.model import SpanRecord
 from otel_processor.policy import Policy
 from otel_processor.pricing import Pricer
+from otel_processor.privacy.redactor import stand_in
 from otel_processor.privacy.settings import Privacy
 from otel_processor.recording.altering import BEYOND_CHARS, redacted
 from otel_processor.recording.bounds import MAX_VALUE_CHARS
@@ -23,7 +24,7 @@ from otel_processor.recording.spooling import batch_of_spooled, spooled_columns
 from otel_processor.runs.ledger import Ledger
 from otel_processor.store.columns import dump
 from tests.unit.factory import make_span, tool_span
-from tests.unit.privacy.places import EXAMPLES, PLACES
+from tests.unit.privacy.places import EXAMPLES, PLACES, has_bytes, in_base64
 from tests.unit.privacy.secrets import SECRETS
 
 MODES = {"redacted": Privacy(), "off": Privacy(keeps_content=False)}
@@ -59,6 +60,7 @@ def test_no_secret_is_in_a_row(case: tuple[SpanRecord, list[str]]) -> None:
         stored, _ = all_that_is_stored([span], privacy)
         for secret in secrets:
             assert secret not in stored
+            assert not any(part in stored for part in in_base64(secret))
     plain, _ = all_that_is_stored([span], Privacy(kinds=frozenset()))
     assert "[redacted:" not in plain
 
@@ -67,7 +69,7 @@ def test_no_secret_is_in_a_row(case: tuple[SpanRecord, list[str]]) -> None:
 @given(spans_with_secrets(), st.sampled_from(sorted(MODES)))
 def test_what_is_read_again_from_rows_is_what_was_decided_by(case: tuple[SpanRecord, list[str]], mode: str) -> None:
     # Bytes are stored in base64, and nothing reads them.
-    assume(not any(isinstance(value, bytes) for value in case[0].attributes.values()))
+    assume(not has_bytes(case[0]))
     batch = prepare([case[0]], Policy(), None, MODES[mode])
     again = batch_of_spooled(orjson.loads(dump_all(spooled_columns(batch))), Policy())
     assert again.reads == batch.reads
@@ -111,6 +113,27 @@ def test_what_moves_up_because_secrets_became_shorter_was_looked_at() -> None:
     assert not looked_at.endswith(" "), "the last one is seen in part"
     stored, _ = all_that_is_stored([make_span("a", {"note": text})], MODES["redacted"])
     assert "Zz9" not in stored
+
+
+def test_bytes_are_looked_at_as_the_text_that_they_are() -> None:
+    secret = SECRETS["github_token"]
+    span = make_span("a", {"one": f"é {secret}".encode(), "other": b"\x00\xff plain", "note": "plain"})
+    batch = prepare([span, replace(span, attributes={"other": b"\x00\xff plain"})], Policy(), None, MODES["redacted"])
+    stored, untouched = (orjson.loads(text) for text in batch.columns["attributes"])
+    assert stored == {"one": f"é {stand_in('github_token', secret)}", "other": "AP8gcGxhaW4=", "note": "plain"}
+    assert untouched == {"other": "AP8gcGxhaW4="}
+    assert batch.columns["content"] == ["redacted", None]
+    assert orjson.loads(batch.columns["cut"][0]) == {"attributes.one": {"redacted": {"github_token": 1}}}
+
+
+def test_a_secret_in_bytes_is_found_as_far_as_they_are_stored() -> None:
+    secret = SECRETS["github_token"]
+    blob = b"\xe6\x97\xa5" * (MAX_VALUE_CHARS - 20) + f" {secret} ".encode() + b"y" * 1_000_000
+    batch = prepare([make_span("a", {"blob": blob})], Policy(), None, MODES["redacted"])
+    assert secret[:10] not in batch.columns["attributes"][0]
+    told = orjson.loads(batch.columns["cut"][0])["attributes.blob"]
+    assert told["redacted"] == {"github_token": 1}
+    assert told["length"] == len(blob.decode())
 
 
 def test_a_span_without_secrets_is_the_same_object() -> None:
