@@ -86,6 +86,7 @@ def run_columns(runs: Iterable[RunSummary]) -> Columns:
             "root_input_tokens": _integer(run.root_input_tokens),
             "root_output_tokens": _integer(run.root_output_tokens),
             "root_cost_usd": run.root_cost_usd,
+            "is_guarded": run.is_guarded,
         }
         for name, values in columns.items():
             values.append(row[name])

@@ -77,6 +77,8 @@ class RunSummary:
     """What the outermost agents say that they used, where no model call says it; likewise the next two."""
     root_output_tokens: int | None = None
     root_cost_usd: float | None = None
+    is_guarded: bool = False
+    """The guard of the service told how it ended: its agent made calls, whether their spans came or not."""
 
 
 @dataclass(frozen=True, slots=True)

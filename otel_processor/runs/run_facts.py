@@ -11,6 +11,9 @@ from otel_processor.runs.records import RunSummary
 from otel_processor.runs.trace_tree import Node
 from otel_processor.runs.tracker import RunTracker
 
+GUARD_SERVICE = "otel_processor.guard"
+"""Whose the span is by which the guard of the service tells how a run ended."""
+
 STOP = "otel_processor.stop"
 """Name under which a span's `extra` keeps what its failure means for its run, where the words of that are not kept."""
 
@@ -64,6 +67,7 @@ class RunFacts:
         # The first to end tells it, where several do.
         first = (end_ns, 0, span_id)
         self._tell("service", seen.service, first)
+        self._tell("guard", seen.service if seen.service == GUARD_SERVICE else None, first)
         self._tell("conversation_id", reading.conversation_id, first)
         self._tell("task", reading.task, first)
         self._tell("task_type", reading.task_type, first)
@@ -121,6 +125,7 @@ class RunFacts:
             status=status_of(reason, failed=ended is not None and self.ending.failed),
             policy_hash=policy_hash,
             idle_reason=self.ending.reason_when_idle() if ended is None else None,
+            is_guarded=self.told("guard") is not None,
         )
 
 

@@ -114,6 +114,7 @@ RUNS = Table(
         "conversation_id": "VARCHAR", "started_ns": "BIGINT", "ended_ns": "BIGINT", "last_ns": "BIGINT",
         "stop_reason": "VARCHAR", "flagged_reason": "VARCHAR", "policy_hash": "VARCHAR", "status": "VARCHAR",
         "root_input_tokens": "BIGINT", "root_output_tokens": "BIGINT", "root_cost_usd": "DOUBLE", "idle_reason": "VARCHAR",
+        "is_guarded": "BOOLEAN",
     },
     {"started_at": _time("started_ns"), "ended_at": _time("ended_ns"), "last_seen_at": _time("last_ns")},
     helpers=frozenset({"started_ns", "ended_ns", "last_ns"}),

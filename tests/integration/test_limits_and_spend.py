@@ -63,6 +63,23 @@ def test_a_run_far_above_the_healthy_history_of_its_task_is_told(tmp_path: Path)
     assert value(db, f"select flagged_reason from runs where run_id = '{40:032x}'") is None
 
 
+def test_runs_of_which_no_step_is_stored_say_nothing_of_how_many_a_task_takes(tmp_path: Path) -> None:
+    """Those of agents that only asked the guard: with 0 steps as the usual, each run with spans would be far above it."""
+    db = tmp_path / "a.duckdb"
+    recorder = Recorder(db)
+    said = {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "report", "gen_ai.usage.input_tokens": 300}
+    asked = [
+        record(said, trace=f"{number:032x}", service="otel_processor.guard", at=BEGIN + number * SECOND)
+        for number in range(1, 31)
+    ]
+    assert recorder.record(asked, timeout_seconds=20)
+    for number in (31, 32):
+        assert recorder.record(task_run(number, 3, at=BEGIN), timeout_seconds=20)
+    assert recorder.record(task_run(40, 5, at=BEGIN + DAY), timeout_seconds=20)
+    assert rows(db, "select pattern, message from alerts") == []
+    assert rows(db, "select runs, median_steps, max_steps from steps_per_task") == [(33, 3.0, 5)]
+
+
 def test_too_few_runs_are_no_history(tmp_path: Path) -> None:
     db = tmp_path / "a.duckdb"
     recorder = Recorder(db)

@@ -283,7 +283,8 @@ def test_an_older_file_gets_the_columns_that_it_lacks_and_keeps_its_rows(filled:
         connection.execute("drop table run_rows")
         connection.execute(OLD_RUNS)
         connection.execute(
-            "insert into run_rows select * exclude (root_input_tokens, root_output_tokens, root_cost_usd, idle_reason) from kept"
+            "insert into run_rows select * "
+            "exclude (root_input_tokens, root_output_tokens, root_cost_usd, idle_reason, is_guarded) from kept"
         )
         connection.execute("create or replace view runs as select * from run_rows")
         connection.execute("update meta set schema_minor = 0")

@@ -47,7 +47,9 @@ def _sentence(frame: pd.DataFrame) -> str:
     parts = [counted("wording.runs", int(row["runs"])), t("now.looped", n=count(row["flagged"]))]
     cost, tokens = dollars(row["cost_usd"]), count(row["tokens"])
     if cost != NOTHING:
-        parts.append(t("now.spent", spent=cost, wasted=dollars(row["wasted_cost_usd"])))
+        wasted = dollars(row["wasted_cost_usd"])
+        parts.append(t("now.spent", spent=cost, wasted=wasted) if wasted != NOTHING else cost)
     elif tokens != NOTHING:
-        parts.append(t("now.spent_tokens", spent=tokens, wasted=count(row["wasted_tokens"])))
+        wasted = count(row["wasted_tokens"])
+        parts.append(t("now.spent_tokens", spent=tokens, wasted=wasted) if wasted != NOTHING else t("now.tokens", n=tokens))
     return ", ".join(parts)

@@ -12,15 +12,16 @@ from dashboard import theme
 from dashboard.components import notice, run_link
 from dashboard.language import counted, t
 from dashboard.questions import now as questions
-from dashboard.wording import ago, count, dollars, duration, text_of
+from dashboard.wording import NOTHING, ago, count, dollars, duration, number_of, text_of, whole
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Mapping
+    from collections.abc import Callable, Hashable, Mapping
 
     from dashboard.filters import Filters
 
 _ROW_PIXELS = 35
 _ROWS_SEEN = 12
+_COUNTS = ("streak", "steps")
 
 
 def show(filters: Filters) -> None:
@@ -48,13 +49,16 @@ def _nothing_runs(filters: Filters) -> None:
 
 def _table(frame: pd.DataFrame) -> None:
     now = datetime.now(UTC)
-    table = pd.DataFrame([_cells(row, now) for row in frame.to_dict("records")])
+    table = pd.DataFrame([_cells(row, now) for row in frame.to_dict("records")]).astype(dict.fromkeys(_COUNTS, "Int64"))
     colors = [f"color: {theme.CRITICAL}" if int(number) else "" for number in frame["open_alerts"]]
-    styled = table.style.apply(lambda _: colors, subset=["state"])
+    # What is sorted by are the numbers; of a run that only the guard told of they are not known.
+    written: dict[Any, str | Callable[[object], str] | None] = dict.fromkeys(_COUNTS, whole)
+    styled = table.style.apply(lambda _: colors, subset=["state"]).format(written)
     st.dataframe(
         styled,
         hide_index=True,
         key="open_runs",
+        placeholder=NOTHING,
         height=_ROW_PIXELS * (1 + min(len(table), _ROWS_SEEN)) + 3,
         column_config={
             "run": run_link.column(),
@@ -75,8 +79,8 @@ def _cells(row: Mapping[Hashable, Any], now: datetime) -> dict[str, object]:
         "state": _state(row),
         "task": text_of(row["task"], t("wording.no_task")),
         "agent": text_of(row["agent"]),
-        "streak": int(row["open_flat_streak"]),
-        "steps": int(row["steps"]),
+        "streak": number_of(row["open_flat_streak"]),
+        "steps": number_of(row["steps"]),
         "tool": text_of(row["tool"]),
         "running_for": duration(row["started_at"], now),
         "last_seen": ago(row["last_seen_at"], now=now),

@@ -47,14 +47,18 @@ def spent(row: Row) -> str:
     """Say what a run has spent until now, as far as it is known, and how it ended if it has."""
     if not row["has_run"]:
         return t("now.no_run_row")
-    parts = [counted("now.steps", int(row["steps"]))]
+    are_counted = pd.notna(row["steps"])
+    parts: list[str] = [counted("now.steps", int(row["steps"]))] if are_counted else []
     tokens, cost = count(row["tokens"]), dollars(row["cost_usd"])
     parts.append(t("now.tokens", n=tokens) if tokens != NOTHING else t("now.tokens_unknown"))
     if cost != NOTHING:
         parts.append(cost)
+    if not are_counted:
+        parts.append(t("now.steps_unknown"))
     reason = text_of(row["run_stop_reason"], "running")
     if reason != "running":
-        return t("now.ended", reason=theme.stop_reason_label(reason), spent=", ".join(parts))
+        ended = "now.ended" if are_counted else "now.ended_uncounted"
+        return t(ended, reason=theme.stop_reason_label(reason), spent=", ".join(parts))
     return t("now.so_far", spent=", ".join(parts))
 
 

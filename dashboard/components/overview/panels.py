@@ -41,7 +41,7 @@ def streaks(filters: Filters) -> None:
     st.subheader(t("overview.streaks"))
     st.caption(t("overview.streaks_about"))
     answer = overview.streak_lengths(filters)
-    if notice.drawable(answer):
+    if notice.drawable(answer, "overview.no_step"):
         figure = streak_charts.lengths(answer.frame, overview.LONGEST_STREAK_SHOWN)
         st.plotly_chart(figure, key="streak_lengths", config=base.CONFIG)
 

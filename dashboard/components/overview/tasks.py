@@ -16,7 +16,7 @@ from dashboard.questions import overview
 if TYPE_CHECKING:
     from dashboard.filters import Filters
 
-_NONE = {"tokens": "overview.no_usage", "cost": "overview.no_cost"}
+_NONE = {"tokens": "overview.no_usage", "cost": "overview.no_cost", "steps": "overview.no_step"}
 
 
 def spread(filters: Filters, measure: Literal["tokens", "cost", "steps"]) -> None:

@@ -20,12 +20,10 @@ def show(header: pd.DataFrame) -> None:
     """Show one row of `run_header`."""
     row = header.iloc[0]
     _words(row)
-    # Of calls that are not stored nobody knows how many there were.
-    of_calls = (lambda _: NOTHING) if row["is_only_asked"] else whole
     numbers = {
-        t("table.steps"): of_calls(row["steps"]),
-        t("run.longest_streak"): of_calls(row["longest_flat_streak"]),
-        t("run.tool_calls"): of_calls(row["tool_calls"]),
+        t("table.steps"): whole(row["steps"]),
+        t("run.longest_streak"): whole(row["longest_flat_streak"]),
+        t("run.tool_calls"): whole(row["tool_calls"]),
         t("run.repeated_calls"): percent(row["repeated_signature_rate"], 1),
         t("table.tokens"): count(row["tokens"]),
         t("headline.wasted_tokens"): _with_share(row["wasted_tokens"], row["tokens"]),

@@ -28,7 +28,7 @@ def show(frame: pd.DataFrame) -> None:
             "wasted_cost": frame["wasted_cost_usd"].astype(float),
             "tokens": frame["tokens"].astype("Int64"),
             "wasted_tokens": frame["wasted_tokens"].astype("Int64"),
-            "steps": frame["steps"],
+            "steps": frame["steps"].astype("Int64"),
             "unpriced": frame["unpriced_calls"],
             "stop_reason": [theme.stop_reason_label(reason) for reason in frame["stop_reason"]],
             "started": [time_text(value) for value in frame["started_at"]],

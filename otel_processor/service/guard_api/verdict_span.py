@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from otel_processor.dialects import names
 from otel_processor.model import SpanRecord, StopReason
+from otel_processor.runs.run_facts import GUARD_SERVICE
 from otel_processor.version import package_version
 
 if TYPE_CHECKING:
     from otel_processor.service.guard_api.hosted_guard import HostedGuard
-
-SCOPE = "otel_processor.guard"
 
 
 def verdict_span(guard: HostedGuard) -> SpanRecord | None:
@@ -52,11 +51,11 @@ def verdict_span(guard: HostedGuard) -> SpanRecord | None:
         end_ns=max(last_ns, began_ns),
         status="UNSET",
         status_message="",
-        service=SCOPE,
-        scope=SCOPE,
+        service=GUARD_SERVICE,
+        scope=GUARD_SERVICE,
         scope_version=package_version(),
         attributes={name: value for name, value in said.items() if value is not None},
         events=(),
-        resource={"service.name": SCOPE},
+        resource={"service.name": GUARD_SERVICE},
         links=(),
     )

@@ -14,6 +14,7 @@ from otel_processor import LoopGuard
 from otel_processor.alerts.log import LOGGER
 from otel_processor.model import Mode
 from otel_processor.policy import Policy
+from otel_processor.recording.replaying import Replay
 from tests.integration.agents import tool_attributes
 from tests.integration.service.guarding import Agent
 from tests.integration.service.serving import JSON, Serving, request_of, serving_here
@@ -258,9 +259,10 @@ def test_an_agent_that_only_asks_has_its_alerts_and_a_run(service: Serving, db: 
     eventually(lambda: stored(db, "alerts"), seconds=5, what="the alert")
     agent.say("end")
     eventually(lambda: stored(db, "runs"), seconds=5, what="the run")
-    assert rows(
-        db, "select run_id, task, task_type, agent, tool_calls, tokens, cost_usd, stop_reason, flagged_reason from runs"
-    ) == [("only-asks", "invoices", "finding", "asker", 0, 930, 0.5, REASON, REASON)]
+    assert rows(db, "select run_id, task, task_type, agent, tokens, cost_usd, stop_reason, flagged_reason from runs") == [
+        ("only-asks", "invoices", "finding", "asker", 930, 0.5, REASON, REASON)
+    ]
+    assert rows(db, f"select {COUNTED} from runs") == NOT_KNOWN
     eventually(lambda: value(db, "select count(resolved_at) from alerts") == 1, seconds=5, what="the alert is over")
     assert rows(db, "select run_id, task, tool, pattern, action, stop_reason from alerts") == [
         ("only-asks", "invoices", "search", "hard_loop", "stop", REASON)
@@ -276,7 +278,8 @@ def test_a_run_that_looped_and_went_on_is_flagged(db: Path, mode: Mode) -> None:
         agent.loop(5)
         agent.say("end")
         eventually(lambda: stored(db, "runs"), seconds=5, what="the run")
-    assert rows(db, "select stop_reason, flagged_reason, status, tool_calls from runs") == [("completed", REASON, "ok", 0)]
+    assert rows(db, "select stop_reason, flagged_reason, status from runs") == [("completed", REASON, "ok")]
+    assert rows(db, f"select {COUNTED} from runs") == NOT_KNOWN
     assert value(db, "select severity from alerts where pattern = 'hard_loop'") == "critical"
 
 
@@ -323,8 +326,48 @@ def test_an_agent_that_asks_and_sends_spans_has_one_alert(service: Serving, db: 
     assert service.post(spans_of(run_id=declared, root=True, calls=4, began=began)).status == 200
     eventually(lambda: rows(db, wanted), seconds=5, what="the guard's reason")
     assert rows(db, "select run_id, pattern, count(*) from alerts group by all") == [(run_id, "hard_loop", 1)]
-    assert rows(db, "select run_id, tool_calls, flagged_reason from runs") == [(run_id, 4, REASON)]
+    assert rows(db, "select run_id, steps, tool_calls, flagged_reason from runs") == [(run_id, 4, 4, REASON)]
     assert value(db, "select action from alerts") == "stop"
+
+
+@pytest.mark.parametrize("by", ["run_id", "traceparent"])
+def test_what_the_guard_saw_before_and_after_a_restart_counts_once_when_its_spans_come(db: Path, by: str) -> None:
+    """The memory of the first process is gone, so nobody knows how many steps there were, until the spans say it."""
+    about, headers = ({"run_id": "mine"}, {}) if by == "run_id" else ({}, {"traceparent": PARENT})
+    run_id, declared = ("mine", "mine") if by == "run_id" else (TRACE, None)
+    began = time.time_ns()
+    with serving_here(db, mode=Mode.ENFORCE) as service:
+        assert Agent(service, about, headers).loop(4)[-1] == "nudge"
+        eventually(lambda: stored(db, "alerts"), seconds=5, what="the alert")
+    with serving_here(db, mode=Mode.ENFORCE) as service:
+        agent = Agent(service, about, headers)
+        assert agent.loop(9)[-1] == "stop"
+        agent.say("end")
+        eventually(lambda: rows(db, "select 1 from spans"), seconds=5, what="the end")
+        # Of a trace without an agent nobody knows that it is a run.
+        assert rows(db, f"select {COUNTED} from runs") == (NOT_KNOWN if by == "run_id" else [])
+    with serving_here(db, mode=Mode.ENFORCE) as service:
+        for _ in range(2):
+            assert service.post(spans_of(run_id=declared, root=True, calls=4, began=began)).status == 200
+        assert rows(db, "select run_id, steps, tool_calls, stop_reason from runs") == [(run_id, 4, 4, REASON)]
+        assert rows(db, "select run_id, pattern, count(*) from alerts group by all") == [(run_id, "hard_loop", 1)]
+    for _ in Replay(db, Policy()).run(timeout_seconds=10):
+        pass
+    assert rows(db, "select run_id, steps, tool_calls, stop_reason from runs") == [(run_id, 4, 4, REASON)]
+
+
+def test_an_agents_span_without_calls_does_not_say_that_it_made_none(service: Serving, db: Path) -> None:
+    """As of a framework that tells of its agents and not of what they do; where calls come after all, they are counted."""
+    agent = Agent(service, {"run_id": "mine"})
+    assert service.post(spans_of(run_id="mine", root=True, calls=0, began=time.time_ns())).status == 200
+    assert rows(db, "select service, steps, tool_calls from runs") == [("shop", 0, 0)]
+    agent.say("turn", input_tokens=900, cost_usd=0.5)
+    agent.loop(9)
+    agent.say("end")
+    eventually(lambda: rows(db, "select 1 from runs where tokens is not null"), seconds=5, what="the run")
+    assert rows(db, f"select service, tokens, cost_usd, {COUNTED} from runs") == [("shop", 900, 0.5, *NOT_KNOWN[0])]
+    assert service.post(spans_of(run_id="mine", root=True, calls=2, began=time.time_ns())).status == 200
+    assert rows(db, "select tokens, steps, tool_calls, model_calls, failed_tool_calls from runs") == [(900, 2, 2, 0, 0)]
 
 
 def test_a_traced_run_that_ends_well_is_left_to_its_spans(service: Serving, db: Path) -> None:
@@ -456,6 +499,13 @@ def test_many_agents_at_once_are_kept_apart(shared: Serving) -> None:
 
 
 REASON = "loop_detected:repeated_tool_signature"
+
+COUNTED = (
+    "steps, tool_calls, model_calls, failed_tool_calls, flat_steps, longest_flat_streak, open_flat_streak, "
+    "repeated_signature_rate, wasted_tokens, wasted_cost_usd"
+)
+NOT_KNOWN = [(None,) * 10]
+"""What is counted of calls, of a run without any: not known, and not 0."""
 
 
 def stored(db: Path, table: str) -> bool:

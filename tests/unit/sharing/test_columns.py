@@ -20,7 +20,7 @@ HARMLESS = {
     "flat_steps effect input_tokens output_tokens cache_read_tokens cache_write_tokens reasoning_tokens cost_usd cost_source "
     "started_at ended_at end_unix_nano dialect",
     "run_rows": "run_id conversation_id started_at ended_at last_seen_at stop_reason flagged_reason policy_hash status "
-    "root_input_tokens root_output_tokens root_cost_usd idle_reason",
+    "root_input_tokens root_output_tokens root_cost_usd idle_reason is_guarded",
     "run_totals": "run_id steps last_step tool_calls model_calls failed_tool_calls signed_tool_calls repeated_tool_calls "
     "flat_steps longest_flat_streak open_flat_streak input_tokens output_tokens cache_read_tokens cost_usd unpriced_calls "
     "calls_without_usage wasted_tokens wasted_cost_usd first_end_unix_nano",

@@ -62,7 +62,7 @@ from rated
 order by
     is_silent,
     open_alerts > 0 desc,
-    open_flat_streak desc,
+    open_flat_streak desc nulls last,
     cost_per_minute desc nulls last,
     tokens_per_minute desc nulls last,
     last_seen_at desc nulls last,

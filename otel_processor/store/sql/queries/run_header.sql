@@ -5,7 +5,7 @@ select
     cost_usd, wasted_cost_usd, unpriced_calls, calls_without_usage, array_to_string(models[:6], ', ') as model,
     stop_reason, flagged_reason, status, last_step,
     -- Only the guard of the service told of it: its agent's calls are not stored.
-    service is not distinct from 'otel_processor.guard' and last_step = 0 and tool_calls = 0 and model_calls = 0 as is_only_asked
+    steps is null as is_only_asked
 from runs
 where run_id = $run_id
 limit 1;

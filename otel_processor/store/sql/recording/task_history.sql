@@ -1,5 +1,6 @@
 -- What the healthy runs of a task used that ended before a time, the latest 200 of them: how many there are, and the 95th
--- percentile of steps, tokens and cost. A run that looped or failed is no measure of what a task takes.
+-- percentile of steps, tokens and cost. A run that looped or failed is no measure of what a task takes, and one
+-- of which no step is stored is none of its steps.
 with healthy as (
     select run_id
     from run_rows
@@ -11,7 +12,7 @@ with healthy as (
 ),
 used as (
     select
-        steps,
+        nullif(steps, 0) as steps,
         case when input_tokens is not null or output_tokens is not null
              then coalesce(input_tokens, 0) + coalesce(output_tokens, 0) end as tokens,
         cost_usd

@@ -16,5 +16,6 @@ create table if not exists run_rows (
     root_input_tokens  BIGINT,            -- what the outermost agents say of the whole; NULL: nothing
     root_output_tokens BIGINT,
     root_cost_usd      DOUBLE,
-    idle_reason    VARCHAR                -- while it is open: why it ended if no more of it comes
+    idle_reason    VARCHAR,               -- while it is open: why it ended if no more of it comes
+    is_guarded     BOOLEAN                -- the guard of the service told how it ended; NULL: written before 1.6
 );

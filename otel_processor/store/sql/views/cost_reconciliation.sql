@@ -32,7 +32,7 @@ compared as (
 select
     *,
     case
-        when model_calls = 0 then 'no_leaves'
+        when coalesce(model_calls, 0) = 0 then 'no_leaves'
         when input_tokens is null and output_tokens is null then 'no_usage'
         when input_difference <> 0 or output_difference <> 0 then 'differs'
         when unpriced_calls > 0 then 'unpriced'

@@ -10,7 +10,7 @@ select
     h.task,
     h.run_id,
     epoch_us(any_value(h.ended_at)) as ended_us,
-    count(distinct c.step) filter (c.step > 0) as steps,
+    nullif(count(distinct c.step) filter (c.step > 0), 0) as steps,
     sum(coalesce(c.input_tokens, 0) + coalesce(c.output_tokens, 0)) filter (c.kind = 'model') as tokens,
     sum(c.cost_usd) filter (c.kind = 'model') as cost_usd
 from calls as c
