@@ -5,14 +5,10 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import gc
-import sys
 from typing import Final
 
 _YOUNG: Final = 200_000
 """Objects between two looks for garbage: a batch makes hundreds of thousands that live until it is stored and no longer."""
-
-_SWITCH_SECONDS: Final = 0.02
-"""So long a thread goes on before another takes over: what is written is not interrupted two hundred times a second."""
 
 _M_MMAP_THRESHOLD: Final = -3
 """The number of that setting in glibc's `malloc.h`."""
@@ -25,7 +21,6 @@ def tune() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(_YOUNG, 50, 100)
-    sys.setswitchinterval(_SWITCH_SECONDS)
     _give_back_large_blocks()
 
 
