@@ -176,7 +176,7 @@ def _sealed(seal: Seal, connection: duckdb.DuckDBPyConnection) -> Check:
 
 
 def _schema(db: Path, around: Surroundings, connection: duckdb.DuckDBPyConnection, *, is_sealed: bool) -> Check:
-    from otel_processor.store.database import SCHEMA_MAJOR, SCHEMA_MINOR
+    from otel_processor.store.creating import SCHEMA_MAJOR, SCHEMA_MINOR
 
     tables = {name for (name,) in connection.execute("select table_name from duckdb_tables()").fetchall()}
     found = connection.execute("select schema_major, schema_minor, created_by from meta").fetchone() if "meta" in tables else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from otel_processor.model import StopReason
-from otel_processor.recording import writing
+from otel_processor.recording import looking_up
 from otel_processor.runs.ending import status_of
 from otel_processor.store.columns import as_list, dump, unnested
 from otel_processor.store.scripts import recording_statement
@@ -77,7 +77,7 @@ def _before(now_ns: int, idle_seconds: float) -> int:
 def _without_arrivals(
     connection: duckdb.DuckDBPyConnection, idle: dict[str, tuple[StopReason, int]]
 ) -> dict[str, tuple[StopReason, int]]:
-    links = writing.traces_of_runs(connection, idle)
+    links = looking_up.traces_of_runs(connection, idle)
     rows = connection.execute(
         recording_statement("arrivals"),
         {

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from otel_processor.policy import Policy
-from otel_processor.recording import writing
+from otel_processor.recording import looking_up
 from otel_processor.recording.preparing import batch_of_columns
 from otel_processor.runs.conversations import StoredRun
 from otel_processor.runs.ledger import Ledger
@@ -153,7 +153,7 @@ class EarlierRuns:
         since_us = self._began_ns // 1_000 - int(self._policy.run_idle_timeout_seconds * 1e6)
         connection = open_read_only(self._path, timeout_seconds=_OPEN_SECONDS)
         try:
-            rows = writing.lately_seen_runs(connection, since_us=max(since_us, 0), at_most=_RUNS)
+            rows = looking_up.lately_seen_runs(connection, since_us=max(since_us, 0), at_most=_RUNS)
         finally:
             connection.close()
         for run_id, service, first_ns, last_ns, conversation_id in rows:
@@ -166,9 +166,9 @@ class EarlierRuns:
         run_id = stored[0]
         connection = open_read_only(self._path, timeout_seconds=_OPEN_SECONDS)
         try:
-            traces = {trace_id for trace_id, _ in writing.traces_of_runs(connection, [run_id])}
-            columns = writing.latest_columns(connection, traces, before_ns=self._began_ns, at_most=_SPANS)
-            kept = writing.stored_evidence(connection, traces)
+            traces = {trace_id for trace_id, _ in looking_up.traces_of_runs(connection, [run_id])}
+            columns = looking_up.latest_columns(connection, traces, before_ns=self._began_ns, at_most=_SPANS)
+            kept = looking_up.stored_evidence(connection, traces)
         finally:
             connection.close()
         ledger = Ledger(self._policy, lambda _service, _conversation: _only(stored))

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 
 from otel_processor.errors import StoreError
-from otel_processor.recording import writing
+from otel_processor.recording import looking_up
 from otel_processor.recording.closing import close_idle, count_open
 from otel_processor.recording.judge import Judge
 from otel_processor.recording.pruning import Removed
@@ -136,7 +136,7 @@ class Housekeeping:
             idle_seconds = max(self._policies.idle_seconds().values())
             self._retaining = Retaining(self._retention, now_ns=now, idle_seconds=idle_seconds)
         with self._database.write(timeout_seconds=IMPATIENT_SECONDS) as connection:
-            if writing.last_commit(connection) != self._writer.last_commit:
+            if looking_up.last_commit(connection) != self._writer.last_commit:
                 self._judge.others_wrote()
             recount_if_behind(connection)
             portion = self._retaining.step(connection)

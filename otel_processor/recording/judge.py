@@ -11,7 +11,7 @@ from otel_processor.detection.bounded import RecentMap
 from otel_processor.model import Alert, History, Pattern, Role
 from otel_processor.policy import Policy
 from otel_processor.pricing import Pricer
-from otel_processor.recording import writing
+from otel_processor.recording import looking_up, writing
 from otel_processor.recording.policy_rows import write_policies
 from otel_processor.recording.preparing import Batch, batch_of_columns
 from otel_processor.runs.conversations import StoredRun
@@ -60,7 +60,7 @@ class Judge:
         self._ledger.forget_conversations()
 
     def decide(self, connection: duckdb.DuckDBPyConnection, new: Batch) -> list[Alert]:
-        """Write what newly stored spans change: calls, runs, traces and alerts; return what `writing.write_alerts` returns."""
+        """Write what newly stored spans change: calls, runs, traces and alerts; return alerts as `write_alerts` does."""
         self._connection = connection
         try:
             behind = self._not_remembered(connection, new)
@@ -107,7 +107,7 @@ class Judge:
         return tracker.open_alerts if tracker is not None else ()
 
     def write(self, connection: duckdb.DuckDBPyConnection, trace_ids: set[str], run_ids: set[str], delta: Delta) -> list[Alert]:
-        """Replace the rows of these traces and runs; return what `writing.write_alerts` returns."""
+        """Replace the rows of these traces and runs; return alerts as `write_alerts` does."""
         writing.remove_rows(connection, trace_ids, run_ids)
         return self._write_delta(connection, delta)
 
@@ -132,7 +132,7 @@ class Judge:
             self._sure_traces.put(trace, True)
         if not unsure:
             return set()
-        stored = writing.span_counts(connection, unsure)
+        stored = looking_up.span_counts(connection, unsure)
         return {trace for trace in unsure if stored.get(trace, 0) - arriving[trace] != (seen[trace] or 0)}
 
     def _joined(self, connection: duckdb.DuckDBPyConnection, arriving: set[str]) -> set[str]:
@@ -146,9 +146,9 @@ class Judge:
                 self._sure_runs.put(run_id, len(known))
         if not unsure:
             return set()
-        links = writing.traces_of_runs(connection, unsure)
+        links = looking_up.traces_of_runs(connection, unsure)
         # What is remembered and stored no more counts as well: somebody removed it.
-        counts = writing.span_counts(connection, {trace for trace, _ in links}.union(*unsure.values()) - arriving)
+        counts = looking_up.span_counts(connection, {trace for trace, _ in links}.union(*unsure.values()) - arriving)
         joined: set[str] = set()
         for run_id, known in unsure.items():
             others = ({trace for trace, run in links if run == run_id} | known) - arriving
@@ -165,14 +165,14 @@ class Judge:
             the traces and runs whose rows are to be replaced, and by what.
         """
         for _ in range(_ROUNDS):
-            traces, run_ids = writing.traces_of_same_runs(connection, trace_ids)
+            traces, run_ids = looking_up.traces_of_same_runs(connection, trace_ids)
             run_ids |= {run_id for trace in traces for run_id in self._ledger.runs_of(trace)}
-            kept = writing.stored_evidence(connection, traces)
+            kept = looking_up.stored_evidence(connection, traces)
             # What arrived with this very batch is stored cut already, but was compared before.
             kept.update({(read.span.trace_id, read.span.span_id): read.kept for read in new.reads if read.kept is not None})
             self._ledger.forget(traces, run_ids)
             self._being_replaced = run_ids
-            batch = batch_of_columns(writing.stored_columns(connection, traces), self._policy, kept)
+            batch = batch_of_columns(looking_up.stored_columns(connection, traces), self._policy, kept)
             try:
                 delta = self._ledger.apply(batch.reads)
             finally:
@@ -191,13 +191,13 @@ class Judge:
     def _lookup_history(self, task: str, before_ns: int, least: int) -> History | None:
         if self._connection is None:
             return None
-        return writing.task_history(self._connection, task, before_ns, least, self._being_replaced)
+        return looking_up.task_history(self._connection, task, before_ns, least, self._being_replaced)
 
     def _lookup_conversation(self, service: str, conversation_id: str) -> list[StoredRun]:
         if self._connection is None:
             return []
-        return writing.conversation_runs(self._connection, service, conversation_id, self._being_replaced)
+        return looking_up.conversation_runs(self._connection, service, conversation_id, self._being_replaced)
 
 
 def _traces_of(connection: duckdb.DuckDBPyConnection, run_ids: set[str]) -> set[str]:
-    return {trace_id for trace_id, _ in writing.traces_of_runs(connection, run_ids)} if run_ids else set()
+    return {trace_id for trace_id, _ in looking_up.traces_of_runs(connection, run_ids)} if run_ids else set()

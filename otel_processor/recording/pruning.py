@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING
 
-from otel_processor.recording import writing
+from otel_processor.recording import looking_up
 from otel_processor.store.columns import as_list
 from otel_processor.store.scripts import pruning_statement
 
@@ -165,8 +165,8 @@ def _together(connection: duckdb.DuckDBPyConnection, candidates: Sequence[Seen])
     """Return for each candidate what goes with it, itself included: one object for all that share traces."""
     traces = {one.id for one in candidates if not one.is_run}
     runs = {one.id for one in candidates if one.is_run}
-    traces |= {trace for trace, _ in writing.traces_of_runs(connection, runs)}
-    links = writing.links_of_same_runs(connection, traces)
+    traces |= {trace for trace, _ in looking_up.traces_of_runs(connection, runs)}
+    links = looking_up.links_of_same_runs(connection, traces)
     of_run: dict[str, _Group] = {}
     of_trace: dict[str, _Group] = {}
     for trace, run in links:

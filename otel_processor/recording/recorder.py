@@ -18,7 +18,7 @@ from otel_processor.model import Alert, Pattern, Reading, SpanRecord
 from otel_processor.policy import Policy
 from otel_processor.privacy.alerts import cleaned
 from otel_processor.privacy.settings import Privacy
-from otel_processor.recording import ordering, writing
+from otel_processor.recording import alert_statements, looking_up, ordering, writing
 from otel_processor.recording.closing import AT_ONCE
 from otel_processor.recording.heard import untold
 from otel_processor.recording.housekeeping import IMPATIENT_SECONDS, Housekeeping
@@ -359,10 +359,10 @@ class Recorder:
             return None
 
     def _write_batch(self, connection: duckdb.DuckDBPyConnection, batch: Batch) -> None:
-        if writing.last_commit(connection) != self._writer.last_commit:
+        if looking_up.last_commit(connection) != self._writer.last_commit:
             self._judge.others_wrote()
         ordering.note_sent_unclaimed(connection, batch.sent)
-        news = writing.write_alerts(connection, batch.alerts, told_before=self._told.__contains__)
+        news = alert_statements.write_alerts(connection, batch.alerts, told_before=self._told.__contains__)
         if len(batch):
             new = writing.insert_new_spans(connection, batch)
             self._writer.count(written=len(new), duplicates=len(batch) - len(new))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from otel_processor.bug_reports import report_bug
 from otel_processor.errors import StoreError
 from otel_processor.policy import Policy
-from otel_processor.recording import writing
+from otel_processor.recording import alert_statements, looking_up
 from otel_processor.recording.judge import Judge
 from otel_processor.recording.turns import leaving_turns
 from otel_processor.recording.writer import Writer
@@ -138,8 +138,12 @@ class Replay:
             ).fetchall()
             page = [trace_id for (trace_id,) in rows]
             fresh = set(page) - done
-            links = writing.links_of_same_runs(connection, fresh)
-            return page, _components(fresh, links), writing.span_counts(connection, fresh | {trace_id for trace_id, _ in links})
+            links = looking_up.links_of_same_runs(connection, fresh)
+            return (
+                page,
+                _components(fresh, links),
+                looking_up.span_counts(connection, fresh | {trace_id for trace_id, _ in links}),
+            )
         finally:
             connection.close()
 
@@ -182,16 +186,16 @@ class Replay:
     def _replace(self, connection: duckdb.DuckDBPyConnection, trace_ids: set[str]) -> None:
         told_before = _count_by_pattern(connection)
         with self._judge.anew(connection, trace_ids) as (traces, run_ids, delta):
-            before = writing.run_reasons(connection, run_ids | {run.run_id for run in delta.runs})
+            before = looking_up.run_reasons(connection, run_ids | {run.run_id for run in delta.runs})
             standing = {(run.run_id, str(pattern)) for run in delta.runs for pattern in self._judge.open_patterns(run.run_id)}
             delta.runs = [self._closed_if_idle(run) for run in delta.runs]
             self._judge.write(connection, traces, run_ids, delta)
         ends = {run.run_id: (run.ended_ns or run.last_ns) for run in delta.runs}
-        unfounded = writing.resolve_unfounded(connection, traces, standing, ends)
+        unfounded = alert_statements.resolve_unfounded(connection, traces, standing, ends)
         self.outcome.resolved += len(unfounded)
         self.outcome.resolved_by_pattern.update(unfounded)
         self._note(before, delta)
-        self.outcome.spans += sum(writing.span_counts(connection, traces).values())
+        self.outcome.spans += sum(looking_up.span_counts(connection, traces).values())
         new = _count_by_pattern(connection) - told_before
         self.outcome.new_by_pattern.update(new)
         self.outcome.alerts_after += new.total()

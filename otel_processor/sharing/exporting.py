@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 from otel_processor.errors import StoreBusyError, StoreError, StoreUnavailableError
 from otel_processor.sharing.stripping import prepare, rows_of
 from otel_processor.store.compacting import limit_memory
-from otel_processor.store.database import STORAGE_VERSION, create_schema, identity
+from otel_processor.store.creating import create_schema
+from otel_processor.store.database import STORAGE_VERSION, identity
 from otel_processor.store.opening import READERS_PAUSE_SECONDS, missing, quoted, resolved, retry_while_busy, translate
 from otel_processor.store.placing import check_target, placed, remove
 from otel_processor.store.scripts import creation_order, sharing_statement

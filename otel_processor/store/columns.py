@@ -68,6 +68,10 @@ def as_list(values: Iterable[str]) -> str:
     return dump({"": list(values)})[4:-1]
 
 
+MEMBER = "select unnest(from_json($ids::JSON, '[\"VARCHAR\"]'))"
+"""The members of the list `$ids`, made by `as_list`."""
+
+
 def encodable(value: Any) -> Any:
     """Return the value as a parameter may carry it: characters that no UTF-8 text can hold as their escapes."""
     return value.encode("utf-8", "backslashreplace").decode() if isinstance(value, str) else value

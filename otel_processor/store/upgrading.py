@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from otel_processor.errors import StoreBusyError, StoreError
-from otel_processor.store.database import SCHEMA_MAJOR, SCHEMA_MINOR, Database
+from otel_processor.store.creating import SCHEMA_MAJOR, SCHEMA_MINOR
+from otel_processor.store.database import Database
 from otel_processor.store.opening import open_read_only
 from otel_processor.store.totals import recount_if_behind
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from otel_processor.recording import writing
+from otel_processor.recording import looking_up
 from otel_processor.store.columns import as_list
 from otel_processor.store.scripts import what_if_statement
 
@@ -79,8 +79,8 @@ def choose(connection: duckdb.DuckDBPyConnection, choice: Choice) -> Chosen:
     runs = tuple(ChosenRun(run_id, task, agent, (started_us or 0) * 1_000) for run_id, task, agent, started_us, _ in rows)
     if not runs:
         return Chosen((), 0, ())
-    traces = {trace_id for trace_id, _ in writing.traces_of_runs(connection, [run.run_id for run in runs])}
-    links = writing.links_of_same_runs(connection, traces)
+    traces = {trace_id for trace_id, _ in looking_up.traces_of_runs(connection, [run.run_id for run in runs])}
+    links = looking_up.links_of_same_runs(connection, traces)
     traces |= {trace_id for trace_id, _ in links}
     asked = {"trace_ids": as_list(traces)}
     sizes = {row[0]: row[1:] for row in connection.execute(what_if_statement("sizes_of_traces"), asked).fetchall()}

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from otel_processor.recording import writing
+from otel_processor.recording import looking_up
 from otel_processor.recording.preparing import read_without_tags
 from otel_processor.recording.span_rows import spans_of_columns
 from otel_processor.store.columns import as_list
@@ -118,7 +118,7 @@ def _read(connection: duckdb.DuckDBPyConnection, group: Sequence[Together]) -> t
     found: list[list[tuple[object, ...]]] = [[] for _ in group]
     for row in cursor.fetchall():
         found[of_trace[row[0]]].append(row)
-    evidence = writing.stored_evidence(connection, of_trace)
+    evidence = looking_up.stored_evidence(connection, of_trace)
     return tuple(
         (each, StoredRuns({name: [row[index] for row in rows] for index, name in enumerate(names)}, evidence))
         for each, rows in zip(group, found, strict=True)

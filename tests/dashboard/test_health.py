@@ -16,7 +16,8 @@ from dashboard.components.health.sizes import size
 from otel_processor.sharing.choice import Choice
 from otel_processor.sharing.exporting import Format, export
 from otel_processor.store import spool, status
-from otel_processor.store.database import SCHEMA_MAJOR, SCHEMA_MINOR, Database
+from otel_processor.store.creating import SCHEMA_MAJOR, SCHEMA_MINOR
+from otel_processor.store.database import Database
 from otel_processor.store.opening import open_read_only
 from otel_processor.store.surroundings import Room, look_around
 from tests.dashboard import seed

@@ -18,7 +18,8 @@ from otel_processor.recording.recorder import Recorder
 from otel_processor.recording.replaying import Replay
 from otel_processor.recording.writing import write_delta
 from otel_processor.runs.records import Delta, TraceRun
-from otel_processor.store.database import SCHEMA_MINOR, Database
+from otel_processor.store.creating import SCHEMA_MINOR
+from otel_processor.store.database import Database
 from otel_processor.store.totals import counted
 from otel_processor.store.upgrading import bring_up_to_date
 from tests.integration import processes

@@ -15,7 +15,8 @@ from otel_processor import StoreBusyError, StoreError, connect
 from otel_processor.recording.recorder import Recorder
 from otel_processor.store import scripts
 from otel_processor.store.columns import ALERTS, CALLS, POLICIES, RUNS, SPANS, TRACE_RUNS, WRITERS
-from otel_processor.store.database import SCHEMA_MINOR, STORAGE_VERSION, Database
+from otel_processor.store.creating import SCHEMA_MINOR
+from otel_processor.store.database import STORAGE_VERSION, Database
 from otel_processor.store.opening import retry_while_busy, translate
 from tests.integration import processes
 from tests.integration.records import record, tool_record

@@ -15,7 +15,7 @@ from dashboard.components.health.sizes import size
 from dashboard.language import counted, t
 from dashboard.viewer import time_text
 from dashboard.wording import NOTHING, ago, inert, text_of, whole
-from otel_processor.store.database import SCHEMA_MAJOR, SCHEMA_MINOR
+from otel_processor.store.creating import SCHEMA_MAJOR, SCHEMA_MINOR
 from otel_processor.store.spool import folder_of
 from otel_processor.version import package_version
 

@@ -11,7 +11,7 @@ import pandas as pd
 
 from dashboard import data
 from dashboard.wording import ago, count, inert, number_of, short, text_of
-from otel_processor.store.database import SCHEMA_MAJOR, SCHEMA_MINOR
+from otel_processor.store.creating import SCHEMA_MAJOR, SCHEMA_MINOR
 from otel_processor.store.surroundings import Room
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from dashboard import data
 from dashboard.questions import health as questions
-from otel_processor.store.database import SCHEMA_MAJOR, SCHEMA_MINOR
+from otel_processor.store.creating import SCHEMA_MAJOR, SCHEMA_MINOR
 from otel_processor.store.surroundings import Surroundings, look_around
 
 if TYPE_CHECKING:
