@@ -12,19 +12,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from otel_processor.alerts.plan import NOBODY, DeliveryPlan
-from otel_processor.detection.bounded import RecentMap
 from otel_processor.errors import StoreBusyError, StoreError
 from otel_processor.model import Alert, Pattern, Reading, SpanRecord
 from otel_processor.policy import Policy
 from otel_processor.privacy.alerts import cleaned
 from otel_processor.privacy.settings import Privacy
-from otel_processor.recording import alert_statements, looking_up, ordering, writing
+from otel_processor.recording.batch_writer import BatchWriter
 from otel_processor.recording.closing import AT_ONCE
-from otel_processor.recording.heard import untold
 from otel_processor.recording.housekeeping import IMPATIENT_SECONDS, Housekeeping
 from otel_processor.recording.judge import Judge
 from otel_processor.recording.preparing import Batch, prepare
-from otel_processor.recording.spooling import batch_of_spooled, spooled_columns
+from otel_processor.recording.spooling import load_spooled, spooled_columns, with_spooled
 from otel_processor.recording.writer import Counters, Writer
 from otel_processor.retention import Retention
 from otel_processor.runs.policies import Policies
@@ -33,13 +31,7 @@ from otel_processor.store.database import Database, leave_at_once
 from otel_processor.store.opening import resolved
 
 if TYPE_CHECKING:
-    import duckdb
-
-FOLDED_AT_ONCE = 32
-"""Spooled batches that one transaction takes along."""
-
-_TOLD = 10_000
-"""Alerts told ahead of their spans that are remembered."""
+    pass
 
 
 class Recorder:
@@ -87,7 +79,6 @@ class Recorder:
         self._on_over = on_over
         self._sent_again = sent_again
         self._retention = retention or Retention()
-        self._is_due = False
         self._policy = policy or Policy()
         self.privacy = privacy
         """What of spans and alerts is stored."""
@@ -104,11 +95,9 @@ class Recorder:
         self._waited_in_vain = False
         self._trouble = ""
         self._unplaced = 0
-        self._news: list[Alert] = []
-        self._found: list[Alert] = []
-        self._told: RecentMap[str, bool] = RecentMap(_TOLD)
         self._judge = Judge(self._policy)
         self._writer = Writer(self.path)
+        self._batches = BatchWriter(self._judge, self._writer, self._plan, self._clock)
         self._house = Housekeeping(self.database, self._writer, self._judge, self._policies, self._retention, self._clock)
 
     @property
@@ -190,9 +179,7 @@ class Recorder:
         batch = Batch(alerts=alerts)
         with self._lock:
             kept = self._store(batch, timeout_seconds)
-            for alert in alerts:
-                if not alert.by_guard:
-                    self._told.put(alert.alert_id, True)
+            self._batches.note_told(alerts)
             return kept
 
     def lose(self, spans: int) -> None:
@@ -222,7 +209,7 @@ class Recorder:
                 closed = AT_ONCE
                 while closed == AT_ONCE:
                     closed = self._house.close_idle(timeout_seconds, await_arrivals=False)
-                    self._note_closed(closed)
+                    self._batches.note_closed(closed)
             except StoreError as error:
                 self._writer.failed(error)
                 return False
@@ -265,7 +252,7 @@ class Recorder:
     def _sift_spool(self, timeout_seconds: float, error: Exception) -> None:
         """Write the spooled batches one by one, without the rows that DuckDB refuses."""
         for path in spool.pending(self.path):
-            waiting = self._spooled(path)
+            waiting = load_spooled(path, self._policy)
             if waiting is not None and self._write_in_parts(waiting, timeout_seconds, error):
                 spool.remove([path])
 
@@ -284,7 +271,6 @@ class Recorder:
             timeout_seconds = min(timeout_seconds, IMPATIENT_SECONDS)
         together = batch
         folded: list[Path] = []
-        self._news, self._found = [], []
         self._judge.take_over()
         try:
             with self.database.write(
@@ -292,8 +278,8 @@ class Recorder:
             ) as connection:
                 before = self.counters
                 if fold:
-                    together, folded = self._with_spooled(batch)
-                self._write_batch(connection, together)
+                    together, folded = with_spooled(batch, self.path, self._policy)
+                self._batches.write(connection, together)
                 self._writer.counters = replace(self.counters, put_away=self._judge.put_away)
                 self._writer.sign_in(connection)
         except BaseException as error:
@@ -312,101 +298,22 @@ class Recorder:
         self._waited_in_vain = False
         self._trouble = ""
         self._writer.reached()
-        self._note_closed(self._house.close_idle_now_and_then())
+        self._batches.note_closed(self._house.close_idle_now_and_then())
         self._tell_owner()
-        if self._is_due and self._on_due is not None:
+        if self._batches.is_due and self._on_due is not None:
             self._on_due()
         self._house.remove_old_now_and_then()
         return True
 
     def _tell_owner(self) -> None:
         """Say what was committed."""
-        if self._news and self._on_alerts is not None:
-            self._on_alerts(self._news)
-        if self._found and self._on_found is not None:
-            self._on_found(self._found)
+        if self._batches.news and self._on_alerts is not None:
+            self._on_alerts(self._batches.news)
+        if self._batches.found and self._on_found is not None:
+            self._on_found(self._batches.found)
         if self._on_over is not None:
             for run_id, patterns in self._judge.take_over().items():
                 self._on_over(run_id, patterns)
-
-    def _note_closed(self, runs: int) -> None:
-        """Runs were closed, and may have messages about that."""
-        self._is_due = self._is_due or (runs > 0 and bool(self._plan.sinks))
-
-    def _with_spooled(self, batch: Batch) -> tuple[Batch, list[Path]]:
-        """Return the batch together with batches that wait in the spool, and their files."""
-        paths = spool.pending(self.path)[:FOLDED_AT_ONCE]
-        if not paths:
-            return batch, []
-        together, taken = Batch(), []
-        for path in paths:
-            waiting = self._spooled(path)
-            if waiting is not None:
-                together.extend(waiting)
-                taken.append(path)
-        together.extend(batch)
-        return together, taken
-
-    def _spooled(self, path: Path) -> Batch | None:
-        """Return a batch that waits in the spool, or None when it is gone or makes no sense and is put aside."""
-        waiting = spool.load(path)
-        if waiting is None:
-            return None
-        try:
-            return batch_of_spooled(waiting, self._policy)
-        except Exception:  # noqa: BLE001 - anything may be wrong with what somebody else wrote
-            spool.put_aside(path)
-            return None
-
-    def _write_batch(self, connection: duckdb.DuckDBPyConnection, batch: Batch) -> None:
-        if looking_up.last_commit(connection) != self._writer.last_commit:
-            self._judge.others_wrote()
-        ordering.note_sent_unclaimed(connection, batch.sent)
-        news = alert_statements.write_alerts(connection, batch.alerts, told_before=self._told.__contains__)
-        if len(batch):
-            new = writing.insert_new_spans(connection, batch)
-            self._writer.count(written=len(new), duplicates=len(batch) - len(new))
-            if len(new):
-                found = self._decide(connection, new)
-                self._found = untold(found, new.reads)
-                news += found
-        self._news = news
-        self._order(connection, news, batch.plans)
-
-    def _order(self, connection: duckdb.DuckDBPyConnection, news: Sequence[Alert], plans: Mapping[str, DeliveryPlan]) -> None:
-        """Order messages about what is new, and see whether any is due; what waited in the spool brought who is to be told."""
-        now, sender, sinks = self._clock(), self._writer.writer_id, self._plan.sinks
-        if news and (sinks or plans):
-            ordering.order(
-                connection,
-                news,
-                lambda alert: plans.get(alert.trace_id, self._plan),
-                now_ns=now,
-                sender=sender,
-                own_sinks=sinks,
-            )
-        self._is_due = bool(sinks) and ordering.is_due(connection, sinks, now_ns=now, sender=sender)
-
-    def _decide(self, connection: duckdb.DuckDBPyConnection, new: Batch) -> list[Alert]:
-        import duckdb
-
-        try:
-            return self._judge.decide(connection, new)
-        except duckdb.Error:
-            raise
-        except Exception:  # noqa: BLE001 - the spans matter more than what we make of them: they are judged later
-            trace_ids = new.columns["trace_id"]
-            self._judge.forget(set(trace_ids))
-            known = sorted(set(trace_ids))
-            if len(known) == 1:
-                self._writer.bug("%d spans are stored, but could not be judged", len(new))
-                return []
-            # Whatever is wrong with a trace, those that came along with it are judged.
-            first = set(known[: len(known) // 2])
-            news: list[Alert] = []
-            for is_first in (True, False):
-                news += self._decide(connection, new.pick([at for at, one in enumerate(trace_ids) if (one in first) is is_first]))
-            return news
 
     def _spool(self, batch: Batch) -> bool:
         if not len(batch) and not batch.alerts:

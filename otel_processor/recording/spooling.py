@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import orjson
@@ -11,7 +12,11 @@ from otel_processor.model import Action, Alert, Pattern, StopReason, Verdict
 from otel_processor.policy import Policy
 from otel_processor.recording.delta_rows import alert_columns
 from otel_processor.recording.preparing import Batch, batch_of_columns, evidence_text, kept_evidence
+from otel_processor.store import spool
 from otel_processor.store.columns import DELIVERIES, SPANS, Columns
+
+FOLDED_AT_ONCE = 32
+"""Spooled batches that one transaction takes along."""
 
 _NEEDED = {"trace_id": str, "span_id": str, "start_unix_nano": int, "end_unix_nano": int}
 
@@ -32,6 +37,39 @@ def spooled_columns(batch: Batch, plan: DeliveryPlan | None = None) -> dict[str,
             kept["evidence"].append(evidence_text(read.kept.evidence))
     waiting = {"spans": batch.columns, "kept": kept, "alerts": alert_columns(batch.alerts), "sent": batch.sent}
     return waiting if plan is None else waiting | {"plan": plan.as_row()}
+
+
+def with_spooled(batch: Batch, db: Path, policy: Policy) -> tuple[Batch, list[Path]]:
+    """Return the batch together with batches that wait in the spool of a database, and their files.
+
+    Args:
+        batch: goes behind them.
+        db: the database file.
+        policy: what they will be judged by.
+    """
+    paths = spool.pending(db)[:FOLDED_AT_ONCE]
+    if not paths:
+        return batch, []
+    together, taken = Batch(), []
+    for path in paths:
+        waiting = load_spooled(path, policy)
+        if waiting is not None:
+            together.extend(waiting)
+            taken.append(path)
+    together.extend(batch)
+    return together, taken
+
+
+def load_spooled(path: Path, policy: Policy) -> Batch | None:
+    """Return a batch that waits in the spool, or None when it is gone or makes no sense and is put aside."""
+    waiting = spool.load(path)
+    if waiting is None:
+        return None
+    try:
+        return batch_of_spooled(waiting, policy)
+    except Exception:  # noqa: BLE001 - anything may be wrong with what somebody else wrote
+        spool.put_aside(path)
+        return None
 
 
 def spooled_sent(rows: Columns) -> dict[str, Columns]:
