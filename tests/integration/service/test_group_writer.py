@@ -45,12 +45,7 @@ def test_decoding_waits_while_a_group_waits_already(db: Path) -> None:
     with writer.turn(1):
         writer.submit(writer.prepared([record(), record()]))
     decoding = _taking_a_turn(writer, 1)
-    decoding.join(0.2)
-    assert decoding.is_alive()
-    writer.start()
-    decoding.join(30)
-    assert not decoding.is_alive()
-    assert writer.close(30)
+    _goes_on_once_it_is_written(writer, decoding)
     with writer.turn(1_000_000):
         pass
     recorder.close()
@@ -65,13 +60,17 @@ def test_large_requests_are_decoded_one_by_one(db: Path) -> None:
         decoding.join(0.2)
         assert decoding.is_alive()
         writer.submit(writer.prepared([record()]))
+    _goes_on_once_it_is_written(writer, decoding)
+    recorder.close()
+
+
+def _goes_on_once_it_is_written(writer: GroupWriter, decoding: threading.Thread) -> None:
     decoding.join(0.2)
     assert decoding.is_alive()
     writer.start()
     decoding.join(30)
     assert not decoding.is_alive()
     assert writer.close(30)
-    recorder.close()
 
 
 def _taking_a_turn(writer: GroupWriter, content_bytes: int) -> threading.Thread:
