@@ -10,7 +10,7 @@ from otel_processor.detection.bounded import RecentMap
 from otel_processor.model import Alert
 from otel_processor.recording import alert_statements, looking_up, ordering, writing
 from otel_processor.recording.heard import untold
-from otel_processor.recording.judge import Judge
+from otel_processor.recording.judge import Judge, Standing
 from otel_processor.recording.preparing import Batch
 from otel_processor.recording.writer import Writer
 
@@ -67,10 +67,12 @@ class BatchWriter:
         ordering.note_sent_unclaimed(connection, batch.sent)
         news = alert_statements.write_alerts(connection, batch.alerts, told_before=self._told.__contains__)
         if len(batch):
-            new = writing.insert_new_spans(connection, batch)
+            standing = self._judge.look(connection, batch)
+            new = batch.without(standing.known)
             self._writer.count(written=len(new), duplicates=len(batch) - len(new))
             if len(new):
-                found = self._decide(connection, new)
+                writing.insert_spans(connection, new)
+                found = self._decide(connection, new, standing)
                 self.found = untold(found, new.reads)
                 news += found
         self.news = news
@@ -90,11 +92,11 @@ class BatchWriter:
             )
         self.is_due = bool(sinks) and ordering.is_due(connection, sinks, now_ns=now, sender=sender)
 
-    def _decide(self, connection: duckdb.DuckDBPyConnection, new: Batch) -> list[Alert]:
+    def _decide(self, connection: duckdb.DuckDBPyConnection, new: Batch, standing: Standing | None) -> list[Alert]:
         import duckdb
 
         try:
-            return self._judge.decide(connection, new)
+            return self._judge.decide(connection, new, standing)
         except duckdb.Error:
             raise
         except Exception:  # noqa: BLE001 - the spans matter more than what we make of them: they are judged later
@@ -108,5 +110,6 @@ class BatchWriter:
             first = set(known[: len(known) // 2])
             news: list[Alert] = []
             for is_first in (True, False):
-                news += self._decide(connection, new.pick([at for at, one in enumerate(trace_ids) if (one in first) is is_first]))
+                part = new.pick([at for at, one in enumerate(trace_ids) if (one in first) is is_first])
+                news += self._decide(connection, part, None)
             return news

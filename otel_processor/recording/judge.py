@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from otel_processor.detection.bounded import RecentMap
@@ -27,6 +27,18 @@ _SURE = 20_000
 
 _ROUNDS = 8
 """Times that deciding anew may find yet more traces that are concerned."""
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How a batch stands to what is stored."""
+
+    known: Set[tuple[str, str]]
+    """Its spans that are stored already, by (trace id, span id)."""
+    behind: Set[str]
+    """Traces of which others stored spans, or we did before we forgot them."""
+    unsure: Set[str]
+    """Traces that the store was asked about."""
 
 
 class Judge:
@@ -59,13 +71,37 @@ class Judge:
         self._distrust()
         self._ledger.forget_conversations()
 
-    def decide(self, connection: duckdb.DuckDBPyConnection, new: Batch) -> list[Alert]:
-        """Write what newly stored spans change: calls, runs, traces and alerts; return alerts as `write_alerts` does."""
+    def look(self, connection: duckdb.DuckDBPyConnection, batch: Batch) -> Standing:
+        """Find out how a batch stands to what is stored, asking the store only where the ledger may know less."""
+        arriving = set(batch.columns["trace_id"])
+        seen = {trace: self._ledger.spans_seen(trace) for trace in arriving}
+        unsure = {trace for trace in arriving if seen[trace] is None or self._sure_traces.get(trace) is None}
+        stored = looking_up.span_counts(connection, unsure) if unsure else {}
+        ids = {trace: None if trace in unsure else self._ledger.span_ids(trace) for trace in arriving}
+        # Of a trace of which nothing is stored nothing is known; of one that nobody remembers whole the store says it.
+        asked = {trace for trace in arriving if (stored.get(trace, 0) if trace in unsure else ids[trace] is None)}
+        keys = list(zip(batch.columns["trace_id"], batch.columns["span_id"], strict=True))
+        known = {key for key in keys if key[1] in (ids[key[0]] or ())}
+        if asked:
+            known |= looking_up.known_spans(connection, batch.columns, [at for at, key in enumerate(keys) if key[0] in asked])
+        return Standing(known, {trace for trace in unsure if stored.get(trace, 0) != (seen[trace] or 0)}, unsure)
+
+    def decide(self, connection: duckdb.DuckDBPyConnection, new: Batch, standing: Standing | None = None) -> list[Alert]:
+        """Write what newly stored spans change: calls, runs, traces and alerts; return alerts as `write_alerts` does.
+
+        Args:
+            connection: inside the transaction that stored them.
+            new: the spans.
+            standing: of the batch that they came with, before they were stored; None: nothing about their traces holds.
+        """
         self._connection = connection
+        arriving = set(new.columns["trace_id"])
+        behind = arriving & standing.behind if standing else arriving
+        for trace in arriving & standing.unsure if standing else arriving:
+            self._sure_traces.put(trace, True)
         try:
-            behind = self._not_remembered(connection, new)
             delta = self._ledger.apply(read for read in new.reads if read.span.trace_id not in behind)
-            stale = delta.stale_traces | behind | self._joined(connection, set(new.columns["trace_id"]) - behind)
+            stale = delta.stale_traces | behind | self._joined(connection, arriving - behind)
             stale |= _traces_of(connection, delta.joined_runs)
             news = self._write_delta(connection, without_traces(delta, stale) if stale else delta)
             if stale:
@@ -122,18 +158,6 @@ class Judge:
     def _distrust(self) -> None:
         self._sure_traces: RecentMap[str, bool] = RecentMap(_SURE)
         self._sure_runs: RecentMap[str, int] = RecentMap(_SURE)
-
-    def _not_remembered(self, connection: duckdb.DuckDBPyConnection, new: Batch) -> set[str]:
-        """Return traces of which others stored spans, or we did before we forgot them."""
-        arriving = Counter(new.columns["trace_id"])
-        seen = {trace: self._ledger.spans_seen(trace) for trace in arriving}
-        unsure = [trace for trace in arriving if seen[trace] is None or self._sure_traces.get(trace) is None]
-        for trace in unsure:
-            self._sure_traces.put(trace, True)
-        if not unsure:
-            return set()
-        stored = looking_up.span_counts(connection, unsure)
-        return {trace for trace in unsure if stored.get(trace, 0) - arriving[trace] != (seen[trace] or 0)}
 
     def _joined(self, connection: duckdb.DuckDBPyConnection, arriving: set[str]) -> set[str]:
         """Return the traces of runs over several traces of which the ledger does not know all that is stored."""

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from otel_processor.model import History
 from otel_processor.recording.preparing import kept_evidence
 from otel_processor.runs.conversations import StoredRun
 from otel_processor.runs.records import KeptEvidence
-from otel_processor.store.columns import Columns, as_list, encodable
+from otel_processor.store.columns import Columns, as_list, dump, encodable
 from otel_processor.store.scripts import recording_statement
 
 if TYPE_CHECKING:
@@ -20,6 +20,20 @@ def span_counts(connection: duckdb.DuckDBPyConnection, trace_ids: Iterable[str])
     """Return how many spans of each trace are stored."""
     rows = connection.execute(recording_statement("span_counts"), {"trace_ids": as_list(trace_ids)}).fetchall()
     return {str(trace_id): int(count) for trace_id, count in rows}
+
+
+def known_spans(connection: duckdb.DuckDBPyConnection, columns: Columns, positions: Sequence[int]) -> set[tuple[str, str]]:
+    """Return which of some spans are stored already, by (trace id, span id).
+
+    Args:
+        connection: to the store.
+        columns: of spans.
+        positions: of those that are looked for.
+    """
+    starts = [columns["start_unix_nano"][at] for at in positions]
+    rows = {name: [columns[name][at] for at in positions] for name in ("trace_id", "span_id")}
+    asked = {"rows": dump(rows), "lowest": min(starts), "highest": max(starts)}
+    return set(connection.execute(recording_statement("known_spans"), asked).fetchall())
 
 
 def stored_columns(connection: duckdb.DuckDBPyConnection, trace_ids: Iterable[str]) -> Columns:

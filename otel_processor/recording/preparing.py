@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 
 import orjson
@@ -51,6 +51,16 @@ class Batch:
             {name: [values[i] for i in positions] for name, values in self.columns.items()},
             plans=self.plans,
         )
+
+    def without(self, known: Set[tuple[str, str]]) -> Batch:
+        """Return the spans that are not among the known ones, by (trace id, span id), each once; alerts stay behind."""
+        seen = set(known)
+        positions: list[int] = []
+        for position, key in enumerate(zip(self.columns["trace_id"], self.columns["span_id"], strict=True)):
+            if key not in seen:
+                seen.add(key)
+                positions.append(position)
+        return self if len(positions) == len(self) else self.pick(positions)
 
     def extend(self, other: Batch) -> None:
         """Append another batch."""

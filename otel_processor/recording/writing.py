@@ -24,7 +24,6 @@ from otel_processor.store.columns import (
     dump,
     unnested,
 )
-from otel_processor.store.scripts import recording_statement
 from otel_processor.store.totals import recount
 
 if TYPE_CHECKING:
@@ -33,31 +32,9 @@ if TYPE_CHECKING:
 _MAX_NS = (1 << 63) - 1
 
 
-def insert_new_spans(connection: duckdb.DuckDBPyConnection, batch: Batch) -> Batch:
-    """Insert the spans that are not stored yet and return them as a batch."""
-    seen: set[tuple[str, str]] = set()
-    first: list[int] = []
-    for position, key in enumerate(zip(batch.columns["trace_id"], batch.columns["span_id"], strict=True)):
-        if key not in seen:
-            seen.add(key)
-            first.append(position)
-    starts = batch.columns["start_unix_nano"]
-    known = set(
-        connection.execute(
-            recording_statement("known_spans"),
-            {
-                "rows": dump({"trace_id": batch.columns["trace_id"], "span_id": batch.columns["span_id"]}),
-                "lowest": min(starts),
-                "highest": max(starts),
-            },
-        ).fetchall()
-    )
-    if known:
-        ids = batch.columns["trace_id"], batch.columns["span_id"]
-        first = [position for position in first if (ids[0][position], ids[1][position]) not in known]
-    new = batch if len(first) == len(batch) else batch.pick(first)
-    SPANS.insert(connection, new.columns)
-    return new
+def insert_spans(connection: duckdb.DuckDBPyConnection, spans: Batch) -> None:
+    """Insert spans that are not stored yet."""
+    SPANS.insert(connection, spans.columns)
 
 
 def remove_rows(connection: duckdb.DuckDBPyConnection, trace_ids: set[str], run_ids: set[str]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 
 from otel_processor.model import Role, Told
 from otel_processor.policy import Policy
@@ -57,6 +57,10 @@ class Ledger:
         """Return how many spans of a trace the ledger has taken in, or None when it does not remember the trace."""
         return self._memory.spans_seen(trace_id)
 
+    def span_ids(self, trace_id: str) -> Set[str] | None:
+        """Return the ids of a trace's spans that the ledger has taken in, or None when it does not remember them all."""
+        return self._memory.span_ids(trace_id)
+
     def runs_of(self, trace_id: str) -> set[str]:
         """Return the runs that a trace's calls belong to as far as the ledger remembers."""
         return self._memory.runs_of(trace_id)
@@ -105,7 +109,7 @@ class Ledger:
             told = told_of(item) if item.reading.role is Role.OTHER else ()
             made = [made_here(item, each, number) for number, each in enumerate(told, 1) if each.made_here]
             trace = self._memory.trace(item.span.trace_id, shows_run=may_be_a_run(item.reading) or bool(made))
-            trace.spans += 1
+            trace.note(item.span.span_id)
             fresh = touched.setdefault(item.span.trace_id, set())
             fresh.update((item.span.span_id, *(call.span.span_id for call in made)))
             node = self._place(trace, item, pending, delta)
@@ -139,7 +143,7 @@ class Ledger:
         trace = self._memory.trace(trace_id, shows_run=False)
         counts = item.reading.role.is_call and not (trace.is_traced and item.reading.role is Role.MODEL)
         trace = self._memory.trace(trace_id, shows_run=counts)
-        trace.spans += 1
+        trace.note(item.span.span_id)
         touched.setdefault(trace_id, set()).add(item.span.span_id)
         if counts and place_log(trace, item, pending):
             delta.stale_traces.add(trace_id)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import dataclass, field
 
 from otel_processor.detection.bounded import RecentMap, WeighedMap
@@ -36,6 +36,9 @@ _KEPT = 64
 MOST_WORDS = 7_000_000
 """Words that all open runs together remember, some 420 MB: beyond that the runs idle longest are put away."""
 
+SPAN_IDS = 10_000
+"""Ids of a trace's spans that are remembered; of a longer trace none are."""
+
 PLAIN_TRACES = 2_000
 """Traces without a call or an agent that are remembered: they may turn out to surround one."""
 
@@ -46,6 +49,8 @@ class TraceMemory:
 
     tree: TraceTree = field(default_factory=TraceTree)
     spans: int = 0
+    span_ids: set[str] | None = field(default_factory=set)
+    """Of all of them; None: too many to remember."""
     has_agent: bool = False
     declared: tuple[Order, str] | None = None
     """The run that a root declares, the first to end where several do."""
@@ -70,6 +75,14 @@ class TraceMemory:
     """What plain spans tell of calls by their ids, until then."""
     kept: list[Entry] = field(default_factory=list)
     """Plain spans that tell of calls without an id, until then."""
+
+    def note(self, span_id: str) -> None:
+        """Count a span that is taken in."""
+        self.spans += 1
+        if self.span_ids is not None:
+            self.span_ids.add(span_id)
+            if len(self.span_ids) > SPAN_IDS:
+                self.span_ids = None
 
     def keep(self, entry: Entry) -> None:
         """Remember an entry of a trace that shows no run yet."""
@@ -290,6 +303,11 @@ class Memory:
         if trace is None or any(run_id not in self._runs for run_id in trace.run_ids):
             return None
         return trace.spans
+
+    def span_ids(self, trace_id: str) -> Set[str] | None:
+        """Return the ids of a trace's spans that were taken in, or None when not all of them are remembered."""
+        trace = self.find(trace_id)
+        return trace.span_ids if trace is not None else None
 
     def runs_of(self, trace_id: str) -> set[str]:
         """Return the runs that a trace's calls belong to as far as is remembered."""

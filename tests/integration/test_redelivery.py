@@ -1,0 +1,86 @@
+"""Spans that come again, in any order, through any writer, are stored once and mean what they meant."""
+
+from __future__ import annotations
+
+import random
+from typing import TYPE_CHECKING
+
+import pytest
+
+from otel_processor.recording.recorder import Recorder
+from otel_processor.runs import memory
+from tests.integration.records import record, tool_record
+from tests.integration.stored import rows, value
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from otel_processor.model import SpanRecord
+
+_CALLS = "select run_id, span_id, step, tool, signature, progress, repeats, flat_steps from calls order by all"
+
+_STORED = "select count(*), count(distinct (trace_id, span_id)) from spans"
+
+
+def _spans() -> list[SpanRecord]:
+    """Four traces with calls that repeat, one without any, and one of a single span."""
+    spans = [
+        tool_record("search", {"q": number // 3}, f"result {number // 3}", trace=f"{trace:032x}")
+        for number in range(8)
+        for trace in range(1, 5)
+    ]
+    return [*spans, *(record(trace="e" * 32) for _ in range(4)), record(trace="f" * 32)]
+
+
+def _deliver(spans: list[SpanRecord], recorders: list[Recorder], chance: random.Random) -> None:
+    """Every span at least once, in its order, in batches of any size that bring back any of those before."""
+    position = 0
+    while position < len(spans):
+        upto = min(len(spans), position + chance.randint(1, 9))
+        again = chance.sample(spans[:position], min(position, chance.randint(0, 6)))
+        batch = [*spans[position:upto], *again, *chance.sample(spans[position:upto], 1)]
+        recorder = chance.choice(recorders)
+        before = recorder.counters
+        assert recorder.record(batch, timeout_seconds=5)
+        after = recorder.counters
+        assert (after.written - before.written, after.duplicates - before.duplicates) == (upto - position, len(again) + 1)
+        position = upto
+
+
+@pytest.mark.parametrize("writers", [1, 2])
+@pytest.mark.parametrize("remembered", [memory.SPAN_IDS, 3])
+@pytest.mark.parametrize("seed", range(3))
+def test_what_comes_again_counts_once(
+    db: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, writers: int, remembered: int, seed: int
+) -> None:
+    """Whether the writer remembers all ids of a trace, or has too many to keep, or another one wrote in between."""
+    monkeypatch.setattr(memory, "SPAN_IDS", remembered)
+    spans = _spans()
+    recorders = [Recorder(db) for _ in range(writers)]
+    _deliver(spans, recorders, random.Random(seed))
+    for recorder in recorders:
+        recorder.close()
+    plain = Recorder(tmp_path / "plain.duckdb")
+    assert plain.record(spans, timeout_seconds=5)
+    plain.close()
+    assert (
+        value(db, "select count(*) from spans")
+        == value(db, "select count(distinct (trace_id, span_id)) from spans")
+        == len(spans)
+    )
+    assert rows(db, _CALLS) == rows(tmp_path / "plain.duckdb", _CALLS)
+
+
+def test_what_was_stored_before_a_restart_counts_once(db: Path) -> None:
+    """A writer that remembers nothing asks the store, also about a span of a trace that goes on."""
+    spans = _spans()
+    for portion in (spans[:20], spans[10:30], spans):
+        recorder = Recorder(db)
+        assert recorder.record(portion, timeout_seconds=5)
+        recorder.close()
+    assert (
+        value(db, "select count(*) from spans")
+        == value(db, "select count(distinct (trace_id, span_id)) from spans")
+        == len(spans)
+    )
+    assert value(db, "select count(*) from calls") == 32
