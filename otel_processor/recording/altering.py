@@ -117,7 +117,7 @@ def _mapping(values: Mapping[str, Any], where: str, redactor: Redactor, notes: C
             path = f"{where}.{new_name}"[:_KEY_CHARS]
             _note(notes, path, found)
             text = _whole_text(value)
-            if len(text) > MAX_VALUE_CHARS:
+            if len(text) > MAX_VALUE_CHARS or (isinstance(new_value, str) and len(new_value) == MAX_VALUE_CHARS):
                 told = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
                 notes[path] |= {"length": len(text), "sha256": told}
         cleaned[new_name] = new_value
@@ -134,8 +134,7 @@ def redacted_value(value: Any, name: str, redactor: Redactor, found: Counter[str
         found: counts it.
     """
     if isinstance(value, str):
-        cleaned = _text(value, MAX_VALUE_CHARS, redactor, found)
-        return redactor.value(cleaned, found, name) if len(cleaned) <= MAX_VALUE_CHARS else value
+        return _redacted_text(value, name, redactor, found)
     if isinstance(value, bytes):
         inside = Counter[str]()
         cleaned = redacted_value(legible(value), name, redactor, inside)
@@ -149,6 +148,21 @@ def redacted_value(value: Any, name: str, redactor: Redactor, found: Counter[str
             cleaned = _text(text, MAX_VALUE_CHARS, redactor, found)
             return cleaned if found else value
     return redactor.value(value, found, name)
+
+
+def _redacted_text(text: str, name: str, redactor: Redactor, found: Counter[str]) -> str:
+    """Return a text without its secrets; what stands in their place may be longer than they were, and is cut with the rest."""
+    if len(text) <= MAX_VALUE_CHARS:
+        before = found.total()
+        cleaned = str(redactor.value(text, found, name))
+        return text if found.total() == before else cleaned[:MAX_VALUE_CHARS]
+    inside = Counter[str]()
+    cleaned = _text(text, MAX_VALUE_CHARS, redactor, inside)
+    if not inside:
+        by_name = str(redactor.value(text[:MAX_VALUE_CHARS], inside, name))
+        cleaned = by_name if inside else text
+    found.update(inside)
+    return cleaned
 
 
 def legible(blob: bytes) -> str:

@@ -60,7 +60,8 @@ def _bound_value(value: Any, path: str, cuts: Cuts) -> Any:
     text = value if isinstance(value, str) else json_text(value)
     if len(text) <= MAX_VALUE_CHARS:
         return value
-    cuts[path] = {"length": len(text), "sha256": hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()}
+    cut = {"length": len(text), "sha256": hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()}
+    cuts[path] = cuts.get(path, {}) | cut
     return text[:MAX_VALUE_CHARS]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import zlib
 from dataclasses import replace
 from typing import Any
@@ -103,6 +104,34 @@ def test_no_part_of_a_secret_that_lies_across_the_end_is_left(before: int) -> No
     span = make_span("a", {"note": "x" * (before - 1) + " " + secret + " y" * 9_000})
     stored, _ = all_that_is_stored([span], MODES["redacted"])
     assert secret[:10] not in stored
+
+
+_MANY = "password=hunt7ab " * 3_800
+
+
+@pytest.mark.parametrize(
+    "wrapped", [str, str.encode, lambda text: [text], lambda text: {"inner": text}, lambda text: orjson.dumps([text]).decode()]
+)
+@pytest.mark.parametrize("text", [_MANY, "password=hunt7ab " + "y" * (MAX_VALUE_CHARS - 17), "curl -u a:hunt7ab x\n" * 3_000])
+def test_what_becomes_longer_than_is_stored_is_stored_without_secrets(wrapped: Any, text: str) -> None:
+    """What stands in the place of a short secret is longer than it."""
+    assert len(text) <= MAX_VALUE_CHARS
+    stored, _ = all_that_is_stored([make_span("a", {"input.value": wrapped(text)})], MODES["redacted"])
+    assert "hunt7ab" not in stored
+    as_result, _ = all_that_is_stored([tool_span("1", f"search:cats={text}")], MODES["redacted"])
+    assert "hunt7ab" not in as_result
+
+
+@pytest.mark.parametrize("length", [20, MAX_VALUE_CHARS, MAX_VALUE_CHARS + 1, MAX_VALUE_CHARS + BEYOND_CHARS + 1])
+@pytest.mark.parametrize("wrapped", [str, str.encode])
+def test_a_value_of_any_length_under_the_name_of_a_secret_is_taken_out(length: int, wrapped: Any) -> None:
+    secret = ("Zq7" * length)[:length]
+    batch = prepare([make_span("a", {"client_secret": wrapped(secret)})], Policy(), None, MODES["redacted"])
+    assert "Zq7" not in batch.columns["attributes"][0]
+    assert base64.b64encode(secret.encode())[:20].decode() not in batch.columns["attributes"][0]
+    assert batch.columns["content"] == ["redacted"]
+    told = orjson.loads(batch.columns["cut"][0])["attributes.client_secret"]
+    assert told["redacted"] == {"password": 1}
 
 
 def test_what_moves_up_because_secrets_became_shorter_was_looked_at() -> None:
