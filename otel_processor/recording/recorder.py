@@ -9,7 +9,6 @@ import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from otel_processor.alerts.plan import NOBODY, DeliveryPlan
 from otel_processor.errors import StoreBusyError, StoreError
@@ -29,9 +28,6 @@ from otel_processor.runs.policies import Policies
 from otel_processor.store import spool
 from otel_processor.store.database import Database, leave_at_once
 from otel_processor.store.opening import resolved
-
-if TYPE_CHECKING:
-    pass
 
 
 class Recorder:

@@ -7,6 +7,7 @@ import math
 import queue
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
@@ -84,6 +85,7 @@ class GroupWriter:
         self._closed = False
         self._waiting_spans = 0
         self._expected_spans = 0
+        self._line: deque[object] = deque()
         self._signed_in_at = -math.inf
         self._came_in_at = -math.inf
         self._could_store = True
@@ -109,9 +111,14 @@ class GroupWriter:
             content_bytes: of the request, decompressed; its spans are counted only when it is decoded.
         """
         expected = content_bytes // _USUAL_BYTES
+        place = object()
         with self._lock:
-            self._lock.wait_for(lambda: self._closed or self._has_room_for(expected))
+            # In the order in which they came: a large one would wait for ever while small ones go past it.
+            self._line.append(place)
+            self._lock.wait_for(lambda: self._closed or (self._line[0] is place and self._has_room_for(expected)))
+            self._line.remove(place)
             self._expected_spans += expected
+            self._lock.notify_all()
         try:
             yield
         finally:

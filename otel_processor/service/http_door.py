@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -104,6 +105,9 @@ class HttpDoor:
             return _response(answer, kind, 200)
         except Refused as refused:
             return self._refusal(refused, signal, kind)
+        except asyncio.CancelledError:
+            # The time to answer what was accepted is over. Stored or not: what is not acknowledged is to be sent again.
+            return self._refusal(Refused.unavailable("the service is ending"), signal, kind)
         except ClientDisconnect:
             return self._refusal(Refused.malformed("the sender went away"), signal, kind)
         except Exception:  # noqa: BLE001 - our own bug costs this request and nothing else

@@ -12,7 +12,7 @@ import pytest
 from benchmarks.otlp_load.killing import kill_under_load
 from otel_processor.store.database import Database
 from tests.integration.processes import held
-from tests.integration.service.serving import request_of, serving
+from tests.integration.service.serving import request_of, serving, serving_here
 from tests.integration.stored import eventually, stored_ids
 
 if TYPE_CHECKING:
@@ -39,6 +39,19 @@ def test_what_was_accepted_is_answered_before_the_end(db: Path, number: int) -> 
         assert ended.result(30) == 0
         assert stored_ids(db) == sorted(ids)
         assert service.lines.get(timeout=20).startswith("ended; spans 5")
+
+
+def test_what_cannot_be_answered_in_time_is_to_be_sent_again(db: Path) -> None:
+    """Its time is over while it waits for the file: 503 and not 500, which a sender takes for the end of it."""
+    with Database(db).write(timeout_seconds=5):
+        pass
+    request, _ = request_of(5)
+    with ThreadPoolExecutor(1) as pool, held(db):
+        with serving_here(db, patience_seconds=20, drain_seconds=1) as service:
+            answer = pool.submit(service.post, request.SerializeToString())
+            eventually(lambda: service.ask("GET", "/healthz").json["counts"].get("spans"), seconds=20, what="the spans read")
+        refused = answer.result(30)
+    assert (refused.status, int(refused.headers["retry-after"]) > 0) == (503, True)
 
 
 def _is_shut(port: int) -> bool:

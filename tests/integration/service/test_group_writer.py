@@ -17,6 +17,7 @@ from tests.integration.records import record
 from tests.integration.stored import eventually, rows, value
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 
@@ -64,6 +65,25 @@ def test_large_requests_are_decoded_one_by_one(db: Path) -> None:
     recorder.close()
 
 
+def test_small_requests_do_not_go_past_a_large_one(db: Path) -> None:
+    """It has its turn as soon as what was there before it is decoded and taken, however much comes behind it."""
+    recorder = Recorder(db, sent_again=True)
+    writer = GroupWriter(recorder, Limits(group_spans=3), patience_seconds=5)
+    order: list[str] = []
+    with writer.turn(1_024):
+        large = _taking_a_turn(writer, 1_000_000, lambda: order.append("large"))
+        large.join(0.2)
+        small = _taking_a_turn(writer, 1, lambda: order.append("small"))
+        small.join(0.2)
+        assert not order
+    large.join(30)
+    small.join(30)
+    assert order == ["large", "small"]
+    writer.start()
+    assert writer.close(30)
+    recorder.close()
+
+
 def _goes_on_once_it_is_written(writer: GroupWriter, decoding: threading.Thread) -> None:
     decoding.join(0.2)
     assert decoding.is_alive()
@@ -73,10 +93,10 @@ def _goes_on_once_it_is_written(writer: GroupWriter, decoding: threading.Thread)
     assert writer.close(30)
 
 
-def _taking_a_turn(writer: GroupWriter, content_bytes: int) -> threading.Thread:
+def _taking_a_turn(writer: GroupWriter, content_bytes: int, decode_it: Callable[[], object] = bool) -> threading.Thread:
     def decode() -> None:
         with writer.turn(content_bytes):
-            pass
+            decode_it()
 
     thread = threading.Thread(target=decode)
     thread.start()
