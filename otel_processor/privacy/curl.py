@@ -34,8 +34,11 @@ _COMMAND: Final = compiled(rf"\bcurl\b(?:{'|'.join(_WITHIN)})*")
 
 _BEGINNING: Final = re.compile(rf"(?:(?<![\w-])|(?<=\\[nrt])){_OPTION}(?:(?:\\*[\"'`]|{ENTITY})?\s*,\s*|(?:=|\\*\s|\\[nrt])*)")
 _ARGUMENT: Final = re.compile(rf"{_OPTION}(?:(?<=user)(?:=|\Z)|(?<=[uU]))")
-_USER: Final = re.compile(r"(?:\[redacted:[a-z0-9_]+:[0-9a-f]+\]|[^\s:\"'`\\;|<>])*:")
+# No longer, so that many options in a row do not have the rest of the text read for each.
+_USER: Final = re.compile(r"(?:\[redacted:[a-z0-9_]{1,64}:[0-9a-f]{1,64}\]|[^\s:\"'`\\;|<>]){0,256}+:")
 _BARE: Final = re.compile(r"[^\s\"'`\\;&|<>]+")
+_JUDGED: Final = 512
+"""Characters that say of a password without quotes whether it is one; a longer one is taken out whole."""
 _VARIABLE: Final = re.compile(r"\$[A-Za-z_({]")
 
 
@@ -43,10 +46,13 @@ def secrets_in(text: str) -> Iterator[Place]:
     """Yield where such passwords stand in a text."""
     if "curl" not in text:
         return
+    done = 0
     for command in _COMMAND.finditer(text):
         for option in _BEGINNING.finditer(text, *command.span()):
-            place = _password_at(text, option.end())
+            # What looks like an option inside a password is none.
+            place = _password_at(text, option.end()) if option.end() >= done else None
             if place is not None:
+                done = place.end
                 yield place
 
 
@@ -85,10 +91,14 @@ def _password_at(text: str, at: int) -> Place | None:
     if user is None:
         return None
     password = quoted_at(text, user.end())
-    if password is None:
-        bare = _BARE.match(text, user.end())
-        password = Place(*bare.span(), bare.group()) if bare is not None else Place(at, at, "")
-    return password if _is_password(password.value, is_literal=text[password.start - 1] == "'") else None
+    if password is not None:
+        return password if _is_password(password.value, is_literal=text[password.start - 1] == "'") else None
+    beginning = _BARE.match(text, user.end(), user.end() + _JUDGED)
+    if beginning is None or not _is_password(beginning.group(), is_literal=False):
+        return None
+    rest = _BARE.match(text, beginning.end())
+    end = (rest or beginning).end()
+    return Place(user.end(), end, text[user.end() : end])
 
 
 def _password_of(text: str, both: Place, *, is_literal: bool) -> Place | None:

@@ -16,17 +16,18 @@ BEFORE: Final = r"(?:^|[^A-Za-z0-9]|\\[bfnrt]|\\u[0-9a-fA-F]{4}|%[0-9A-Fa-f]{2})
 
 _RUN: Final = re.compile("[A-Za-z0-9]+")
 _LONG_RUN, _LONG = 16, 40
+_DIGIT: Final = re.compile("[0-9]")
+_SOME_OF_EACH: Final = tuple(re.compile(f"(?:[^{each}]*+[{each}]){{4}}") for each in ("0-9", "A-Z", "a-z"))
 
 
 def is_random(text: str) -> bool:
     """Return whether a text looks drawn by lot: letters and digits without a pause, as no word or name of a file has them."""
-    if not any(character.isdigit() for character in text):
+    if not _DIGIT.search(text):
         return False
     longest = max(_RUN.findall(text), key=len, default="")
     if len(longest) >= _LONG_RUN and any(map(str.isdigit, longest)) and any(map(str.isalpha, longest)):
         return True
-    counts = (sum(map(test, text)) for test in (str.isdigit, str.isupper, str.islower))
-    return len(text) >= _LONG and all(count >= 4 for count in counts)
+    return len(text) >= _LONG and all(some.match(text) for some in _SOME_OF_EACH)
 
 
 def _has_digit(text: str) -> bool:
@@ -49,6 +50,9 @@ class Kind(NamedTuple):
     """The secret itself, for RE2, without groups."""
     is_meant: Callable[[str], bool] | None = None
     """Says of a text of this form whether it is a secret; None: every one is."""
+    is_alone: bool = False
+    """Whether it is looked for by itself: it may go on for long before it turns out to be none, and is read again for each of
+    the others that stands inside."""
 
 
 TOKENS: Final = (
@@ -73,12 +77,12 @@ TOKENS: Final = (
     Kind("pinecone_key", r"pcsk_[A-Za-z0-9_]{40,}"),
     Kind("npm_token", r"npm_[A-Za-z0-9]{36,}"),
     Kind("pypi_token", r"pypi-AgE[A-Za-z0-9_-]{50,}"),
-    Kind("sendgrid_key", r"SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}"),
+    Kind("sendgrid_key", r"SG\.[A-Za-z0-9_-]{16,64}\.[A-Za-z0-9_-]{16,}"),
     Kind("digitalocean_token", r"do[opr]_v1_[a-f0-9]{64}"),
     Kind("databricks_token", r"dapi[a-f0-9]{32}(?:-[0-9])?\b"),
     Kind("vault_token", r"hv[bs]\.[A-Za-z0-9_-]{24,}"),
     Kind("telegram_token", r"[0-9]{8,10}:AA[A-Za-z0-9_-]{33}"),
-    Kind("jwt", r"eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*"),
+    Kind("jwt", r"eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*", is_alone=True),
 )
 """Found wherever they stand. The first that fits says what it is."""
 

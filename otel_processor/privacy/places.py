@@ -10,6 +10,8 @@ from typing import Final, NamedTuple
 ENTITY: Final = r"&(?:amp;)*(?:quot|apos|#0*3[49]|#[xX]0*2[27]);"
 """A quote as HTML and XML write it, also where that is escaped again."""
 
+_MOST_LEVELS: Final = 8
+
 _OPENING: Final = re.compile(rf"(\\*)([\"'`]|{ENTITY})")
 
 
@@ -52,7 +54,7 @@ def quoted_at(text: str, at: int) -> Place | None:
 
 def without_entities(text: str, levels: int) -> str:
     """Return a text that was escaped for HTML so many times as it was before."""
-    for _ in range(levels):
+    for _ in range(min(levels, _MOST_LEVELS)):
         if "&" not in text:
             break
         text = html.unescape(text)
@@ -61,13 +63,12 @@ def without_entities(text: str, levels: int) -> str:
 
 def _closing(text: str, start: int, backslashes: int, quote: str) -> int:
     """Return where a quoted value ends: at a quote behind as many backslashes as the opening one, or at the text's end."""
-    at = text.find(quote, start)
+    at, since = text.find(quote, start), start
     while at >= 0:
-        before = at
-        while before > start and text[before - 1] == "\\":
-            before -= 1
+        before = since + len(text[since:at].rstrip("\\"))
         # Each level of JSON within JSON doubles the backslashes, so that those of a quote inside leave another rest.
         if (at - before) % (2 * backslashes + 2) == backslashes:
             return at - backslashes
-        at = text.find(quote, at + 1)
+        since = at + len(quote)
+        at = text.find(quote, since)
     return len(text)

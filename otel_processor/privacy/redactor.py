@@ -30,13 +30,15 @@ class _PrivateKey:
 
     def replaced(self, text: str, stand_in: Callable[[str], str]) -> str:
         parts: list[str] = []
-        done, ends = 0, True
+        done = 0
+        # One pass each: Python has to give RE2 the whole text each time.
+        ends = self._end.finditer(text)
+        last = next(ends, None)
         for begin in self._begin.finditer(text):
             if begin.start() < done:
                 continue
-            last = self._end.search(text, begin.end()) if ends else None
-            ends = last is not None
-            # Not RE2, to which Python has to give the whole text each time.
+            while last is not None and last.start() < begin.end():
+                last = next(ends, None)
             body = last or kinds.PRIVATE_KEY_BODY.match(text, begin.end())
             end = body.end() if body is not None else begin.end()
             parts += (text[done : begin.start()], stand_in(text[begin.start() : end]))
@@ -57,16 +59,16 @@ class Redactor:
         Raises:
             re2.error: one of those is no pattern.
         """
-        self._tokens = [kind for kind in kinds.TOKENS if kind.name in names]
+        tokens = [kind for kind in kinds.TOKENS if kind.name in names]
+        groups = ([kind for kind in tokens if not kind.is_alone], *([kind] for kind in tokens if kind.is_alone))
+        self._tokens = [(group, compiled(f"({kinds.BEFORE})(?:{_any_of(group)})")) for group in groups if group]
         self._own = [(name, compiled(pattern)) for name, pattern in own]
         self._private_key = _PrivateKey() if kinds.PRIVATE_KEY in names else None
         self._url = compiled(kinds.URL_PASSWORD_PATTERN) if kinds.URL_PASSWORD in names else None
         self._authorization = compiled(kinds.AUTHORIZATION_PATTERN) if kinds.AUTHORIZATION in names else None
         self._by_name = kinds.PASSWORD in names
-        one = "|".join(f"({kind.pattern})" for kind in self._tokens)
-        self._token = compiled(f"({kinds.BEFORE})(?:{one})") if one else None
         looked_for = [
-            rf"{kinds.BEFORE}(?:{'|'.join(kind.pattern for kind in self._tokens)})" if one else "",
+            rf"{kinds.BEFORE}(?:{_any_of(tokens)})" if tokens else "",
             "-----BEGIN [A-Z0-9 ]*PRIVATE KEY" if self._private_key is not None else "",
             kinds.URL_PASSWORD_PATTERN if self._url is not None else "",
             # Blanks are written as escapes in JSON.
@@ -184,8 +186,8 @@ class Redactor:
             text = pattern.sub(lambda match, name=name: self._stand_in(name, match.group(), found) if match.group() else "", text)
         if self._private_key is not None and "PRIVATE KEY" in text:
             text = self._private_key.replaced(text, lambda key: self._stand_in(kinds.PRIVATE_KEY, key, found))
-        if self._token is not None:
-            text = self._token.sub(lambda match: self._token_found(match, found), text)
+        for group, pattern in self._tokens:
+            text = pattern.sub(lambda match, group=group: self._token_found(match, group, found), text)
         if self._url is not None:
             text = self._url.sub(lambda match: self._password_found(match, found), text)
         if self._authorization is not None:
@@ -195,8 +197,8 @@ class Redactor:
                 text = replaced(text, secrets_in(text), lambda secret: self._stand_in(kinds.PASSWORD, secret, found))
         return text
 
-    def _token_found(self, match: re2._Match, found: Counter[str]) -> str:
-        for number, kind in enumerate(self._tokens, 2):
+    def _token_found(self, match: re2._Match, group: Sequence[kinds.Kind], found: Counter[str]) -> str:
+        for number, kind in enumerate(group, 2):
             secret = match.group(number)
             if secret is not None:
                 if kind.is_meant is not None and not kind.is_meant(secret):
@@ -233,6 +235,10 @@ def stand_in(kind: str, secret: str) -> str:
 
 
 _DRAWN: Final = frozenset({*(kind.name for kind in kinds.TOKENS), kinds.PRIVATE_KEY})
+
+
+def _any_of(group: Sequence[kinds.Kind]) -> str:
+    return "|".join(f"({kind.pattern})" for kind in group)
 
 
 def _fits(pattern: re2._Regexp, text: str) -> bool:

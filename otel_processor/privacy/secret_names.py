@@ -50,6 +50,9 @@ _WORD_BEFORE: Final = re.compile(r"([A-Za-z]{3,20}) \Z")
 
 _LEAST_LIKELY_CHARS: Final = 16
 
+_JUDGED: Final = 4_096
+"""Characters of a value that are looked at: no cookie is longer."""
+
 _LONGEST_COUNT: Final = 7
 _TOKENS: Final = re.compile("token[^a-z]*$", re.IGNORECASE)
 """What has counts under its name, `max_access_token`."""
@@ -79,9 +82,10 @@ def _certainty(name: str) -> int:
 def is_secret(name: str, value: str) -> bool:
     """Return whether a value is a secret by the name that it stands under."""
     certainty = _certainty(name[-100:])
+    value = value[:_JUDGED]
     if not certainty or not value or _BLANK.fullmatch(value.strip()[:200]) or value.isspace():
         return False
-    if value.isdigit() and len(value) <= _LONGEST_COUNT and _TOKENS.search(name):
+    if len(value) <= _LONGEST_COUNT and value.isdigit() and _TOKENS.search(name):
         return False
     return certainty == 2 or (len(value) >= _LEAST_LIKELY_CHARS and is_random(value))
 

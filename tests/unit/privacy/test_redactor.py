@@ -371,6 +371,49 @@ def test_texts_made_to_be_slow_or_deep_are_answered(text: str) -> None:
     assert isinstance(after, str)
 
 
+@pytest.mark.parametrize(
+    ("begin", "again", "end"),
+    [
+        ("curl -u a:secretpw1 ", ",-ua", ""),
+        ("curl -u a:secretpw1 ", ",-ua", " -u a:b"),
+        ("curl -u a:secretpw1 ", ",-ua:$X", ""),
+        ("curl -u a:secretpw1 ", ",-ua:secretpw1", ""),
+        ("", "pwd=", ""),
+        ("", "token=0a1b2c3d:", ""),
+        ("", "password=", ""),
+        ("", "password=a", "("),
+        ("", "password=your_", ""),
+        ("", "-eyJaaaaaaaa-AKIA" + "Q7ZT0KX3" * 2, ""),
+        ("", "-SG." + "a" * 16 + "-AKIA" + "Q7ZT0KX3" * 2, ""),
+        ("", f"-----BEGIN PRIVATE {'KEY'}-----a-----END PRIVATE {'KEY'}-----", ""),
+    ],
+)
+def test_time_grows_with_the_text_and_no_faster(begin: str, again: str, end: str) -> None:
+    # One of these would take minutes where each name or option had the rest of the text read.
+    times = 500_000 // len(again)
+    after, _ = cleaned(f"{begin}{again * times}{end}")
+    assert "secretpw1" not in after
+
+
+def test_escaped_markup_is_unescaped_a_few_times_however_deep_it_says_that_it_is() -> None:
+    deep = "&" + "amp;" * 100_000
+    after, _ = cleaned(f"password={deep}quot;{deep}")
+    assert after.endswith("]")
+
+
+@pytest.mark.parametrize("text", ["password={}", "curl -u bob:{} https://x", 'password="{}"', "<password>{}</password>"])
+def test_a_secret_longer_than_what_is_looked_at_is_taken_out_whole(text: str) -> None:
+    after, found = cleaned(text.format("a1b2" * 2_000))
+    assert found == {"password": 1}
+    assert after == text.format(stand_in("password", "a1b2" * 2_000))
+
+
+def test_names_and_options_inside_a_secret_are_part_of_it() -> None:
+    assert cleaned("password=a1b2:token=c3d4 x")[0] == f"password={stand_in('password', 'a1b2:token=c3d4')} x"
+    assert cleaned("curl -u a:b1,-uc:d2 x")[0] == f"curl -u a:{stand_in('password', 'b1,-uc:d2')} x"
+    assert cleaned("curl -u a:b1,-u c:d2 x")[1] == {"password": 2}
+
+
 def test_own_patterns_are_looked_for_in_every_text() -> None:
     own = Redactor(frozenset(), (("customer", "^C-[0-9]{4}$"),))
     found = Counter[str]()
