@@ -10,7 +10,7 @@ import re2
 
 from otel_processor.privacy.patterns import compiled
 from otel_processor.privacy.places import Place, quoted_at
-from otel_processor.privacy.secret_names import ASSIGNED, HEAD, LISTED, is_kind_of_its_own, is_secret
+from otel_processor.privacy.secret_names import ASSIGNED, HEAD, LISTED, VALUED, is_kind_of_its_own, is_secret
 
 _LONGEST_NAME: Final = 64
 _STAND_IN: Final = "[redacted:"
@@ -23,7 +23,7 @@ _HASH: Final = re.compile(r"[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64}")
 _PLAIN_WORD: Final = re.compile(r"[A-Za-z_][A-Za-z_.]*")
 
 
-_HEAD: Final = compiled(rf"{HEAD}(?:{ASSIGNED}|\s+|{LISTED})")
+_HEAD: Final = compiled(rf"{HEAD}(?:{ASSIGNED}|{VALUED}|\s+|{LISTED})")
 
 
 def secrets_in(text: str) -> Iterator[Place]:

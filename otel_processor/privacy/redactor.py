@@ -15,9 +15,16 @@ from otel_processor.privacy.escapes import ESCAPE, unescaped
 from otel_processor.privacy.nesting import parsed, parts_of_list, parts_of_object
 from otel_processor.privacy.patterns import compiled
 from otel_processor.privacy.places import replaced
-from otel_processor.privacy.secret_names import ASSIGNED, HEAD, LAST, LISTED, is_secret, may_hold_secret
+from otel_processor.privacy.secret_names import ASSIGNED, HEAD, LAST, LISTED, VALUED, is_secret, may_hold_secret
 
 _DEPTH: Final = 64
+_BY_NAME: Final = (
+    assignments.secrets_in,
+    elements.secrets_in,
+    elements.literals_in,
+    elements.entries_in,
+    curl.secrets_in,
+)
 _RANDOM_DIGITS, _GUESSABLE_DIGITS = 8, 3
 
 
@@ -73,7 +80,7 @@ class Redactor:
             kinds.URL_PASSWORD_PATTERN if self._url is not None else "",
             # Blanks are written as escapes in JSON.
             rf"(?i:{kinds.SCHEMES})(?:\s|\\[nrt])+[A-Za-z0-9._~+/=-]{{12}}" if self._authorization else "",
-            rf"{HEAD}(?:{ASSIGNED}|\s+[\\\"'A-Za-z0-9]|{LISTED}|{LAST})" if self._by_name else "",
+            rf"{HEAD}(?:{ASSIGNED}|\s+[\\\"'A-Za-z0-9]|{VALUED}|{LISTED}|{LAST})" if self._by_name else "",
             f"{elements.SUSPICIOUS}|{curl.SUSPICIOUS}" if self._by_name else "",
         ]
         pattern = "|".join(f"(?:{each})" for each in looked_for if each)
@@ -145,16 +152,19 @@ class Redactor:
         if depth <= 0:
             return self.text(str(value), found)
         if isinstance(value, Mapping):
-            return {
+            told = {
                 self.text(key, found) if isinstance(key, str) else key: self.value(inner, found, under, depth - 1)
                 for key, inner, under in parts_of_object(value, name)
             }
-        if isinstance(value, list | tuple):
-            told = [self.value(inner, found, under, depth - 1) for inner, under in parts_of_list(value, name)]
             return (
-                curl.arguments_without(told, lambda secret: self._stand_in(kinds.PASSWORD, secret, found))
+                curl.object_without(told, lambda secret: self._stand_in(kinds.PASSWORD, secret, found)) if self._by_name else told
+            )
+        if isinstance(value, list | tuple):
+            parts = [self.value(inner, found, under, depth - 1) for inner, under in parts_of_list(value, name)]
+            return (
+                curl.arguments_without(parts, lambda secret: self._stand_in(kinds.PASSWORD, secret, found))
                 if self._by_name
-                else told
+                else parts
             )
         return value
 
@@ -193,7 +203,7 @@ class Redactor:
         if self._authorization is not None:
             text = self._authorization.sub(lambda match: self._authorization_found(match, found), text)
         if self._by_name:
-            for secrets_in in (assignments.secrets_in, elements.secrets_in, curl.secrets_in):
+            for secrets_in in _BY_NAME:
                 text = replaced(text, secrets_in(text), lambda secret: self._stand_in(kinds.PASSWORD, secret, found))
         return text
 

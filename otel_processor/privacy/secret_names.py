@@ -27,6 +27,9 @@ LISTED: Final = rf"\\*{_QUOTE}(?:\s|\\[nrt])*,(?:\s|\\[nrt])*"
 LAST: Final = r"\\*[\"'](?:\s|\\[nrt])*\}"
 """What stands behind a name that comes after its value: `{"value": …, "name": "DB_PASSWORD"}`."""
 
+VALUED: Final = rf"\\*{_QUOTE}(?:\s|\\[nrt])+value\s*=\s*"
+"""What stands between a name and its value in two attributes of XML: `<add key="ApiKey" value="…"/>`."""
+
 _SEPARATORS: Final = re.compile("[^a-z0-9]+")
 
 _SURE: Final = (
@@ -62,7 +65,9 @@ _OPTION: Final = re.compile("--?[A-Za-z][A-Za-z0-9_.-]*")
 
 _BLANK: Final = re.compile(
     r"\$\{?[\w.]+\}?|\$\(.*\)|<.*>|\{\{.*\}\}|\{[\w.]*\}|%[\w(]+\)?s?|[*\u2022xX.\-_#?]+|\[redacted.*|\[withheld.*"
-    r"|(?i:null|none|true|false|string|str|undefined|required|optional|any|password|passwd|secret|token|api[_-]?key|bearer|basic"
+    r"|%[A-Za-z_.]+%|@[A-Za-z_.-]+@|#\{[^{}]*\}"
+    r"|(?i:null|none|true|false|yes|no|on|off|string|str|undefined|required|optional|any|passwords?|passwd|secrets?|tokens?"
+    r"|api[_-]?keys?|bearer|basic"
     r"|your[_-].*|changeme|example)",
     re.DOTALL,
 )

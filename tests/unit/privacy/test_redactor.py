@@ -166,6 +166,17 @@ INNOCENT = [
     "<passwordPolicy>at-least-12</passwordPolicy>",
     "{&quot;max_tokens&quot;: 4096, &quot;token&quot;: &quot;Hello&quot;, &quot;password&quot;: &quot;${DB_PASSWORD}&quot;}",
     "&quot;password&quot;: {&quot;type&quot;: &quot;string&quot;}, &quot;the secret&quot; is &quot;love&quot;",
+    "curl -O x.tar.gz, then docker run -u 1000:1000 img",
+    "Use curl to fetch. Then run docker with -u 1000:1000 to set the uid",
+    "curl -u %USER%:%PASS% https://x",
+    "curl -u `whoami`:`cat pw` https://x",
+    '<password>@password@</password><password>#{password}</password> {"password": "%PASSWORD%", "has_password": "yes"}',
+    "<showPassword>no</showPassword><requirePassword>yes</requirePassword><hasSecret>maybe</hasSecret>",
+    "<forgot-password>Forgot your password?</forgot-password><Password label='x'>Enter your password</Password>",
+    "Map<String, Password> x; List<Secret>secrets</Secret>",
+    '<string name="password">Password</string><string name="forgot_password">Forgot password?</string>',
+    '<string name="enter_password">Enter</string><input type="password">hunter22</input><entry key="password">${DB}</entry>',
+    '<input name="password" value=""/><add key="ApiKey" value="${KEY}"/><a name="secret" href="x1">here</a>',
     b"max_tokens: 12 \x00\xff\x89PNG token password",
 ]
 
@@ -240,6 +251,18 @@ def test_names_tell_secrets_in_every_shape() -> None:
         f"&#34;password&#34;: &#x22;{secret}&#x22; and &#39;",
         f"[&quot;--password&quot;, &quot;{secret}&quot;]",
         f"password=&quot;{secret}&quot;",
+        f"<password\n  type='text'>{secret}</password>",
+        f"<password\ttype='text'>{secret}</password>",
+        f"<password><![CDATA[{secret}<>]]></password>",
+        f'<entry key="db.password">{secret}</entry>',
+        '<entry key="password">swordfish with blanks ' + secret + "</entry>",
+        f'<property name="password">\n  {secret}\n</property>',
+        f'<property name="password" value="{secret}"/>',
+        f"<add key='ApiKey' value='{secret}'/>",
+        f"<add key=&quot;ApiKey&quot;\n value=&quot;{secret}&quot;/>",
+        f'<string name="api_key">{secret}</string>',
+        f'&lt;string name="api_key"&gt;{secret}&lt;/string&gt;',
+        f'{{"xml": "<entry key=\\"password\\">{secret}</entry>" and broken',
     ):
         after, found = cleaned(value)
         assert REDACTOR.suspects(orjson.dumps(value).decode()), value
@@ -267,6 +290,12 @@ COMMANDS = [
     "curl -H &quot;A: b; q=1&quot; -u &quot;bob:{}&quot; https://x",
     "curl -u AKIA" + "Q7ZT0KX3" * 2 + ":{} https://x",
     "/usr/bin/curl --user bob:{}; docker run -u node:node web",
+    'curl -u "bob":"{}" https://x',
+    "curl -u 'bob':'{}' https://x",
+    'curl -u "bob":{} https://x',
+    "curl -u 'bob:{}': no answer",
+    "CURL -u bob:{} https://x",
+    "Curl -u bob:{} https://x",
 ]
 
 
@@ -300,6 +329,22 @@ def test_passwords_in_a_list_of_arguments_are_found(arguments: list[Any]) -> Non
     assert found == {"password": 1}
     assert after["args"] == json.loads(json.dumps(arguments).replace("S3cret!x", stand_in("password", "S3cret!x")))
     assert REDACTOR.suspects(orjson.dumps(arguments).decode())
+
+
+@pytest.mark.parametrize("command", ["curl", "/usr/bin/curl", "curl.exe", "CURL"])
+@pytest.mark.parametrize("name", ["command", "args_of"])
+def test_passwords_are_found_in_arguments_beside_the_command(command: str, name: str) -> None:
+    for value in ({name: command, "args": ["-u", "bob:S3cret!x"]}, {"args": ["-s", "--user=bob:S3cret!x"], name: command}):
+        after, found = cleaned({"servers": [value]})
+        assert found == {"password": 1}
+        assert "S3cret!x" not in str(after)
+        assert REDACTOR.suspects(orjson.dumps(value).decode())
+    assert not cleaned({name: "docker", "args": ["run", "-u", "bob:S3cret!x"]})[1]
+
+
+def test_a_dollar_begins_a_password_where_single_quotes_leave_it() -> None:
+    assert cleaned("curl -u bob:'$ecret99Pw' x")[1] == {"password": 1}
+    assert not cleaned("curl -u bob:'$SECRET_99' x; curl -u bob:$ecret99Pw x")[1]
 
 
 def test_a_secret_has_one_stand_in_whatever_escapes_it() -> None:
@@ -385,6 +430,9 @@ def test_texts_made_to_be_slow_or_deep_are_answered(text: str) -> None:
         ("", "password=your_", ""),
         ("", "-eyJaaaaaaaa-AKIA" + "Q7ZT0KX3" * 2, ""),
         ("", "-SG." + "a" * 16 + "-AKIA" + "Q7ZT0KX3" * 2, ""),
+        ("", "<password><![CDATA[<password>x</password>", ""),
+        ("", "<a name='password'><a name='password'>x</b>", ""),
+        ("", '<add key="pwd" value=', ""),
         ("", f"-----BEGIN PRIVATE {'KEY'}-----a-----END PRIVATE {'KEY'}-----", ""),
     ],
 )
