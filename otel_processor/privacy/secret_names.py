@@ -64,7 +64,7 @@ _LONGEST_OPTION: Final = 64
 _OPTION: Final = re.compile("--?[A-Za-z][A-Za-z0-9_.-]*")
 
 _BLANK: Final = re.compile(
-    r"\$\{?[\w.]+\}?|\$\(.*\)|<.*>|\{\{.*\}\}|\{[\w.]*\}|%[\w(]+\)?s?|[*\u2022xX.\-_#?]+|\[redacted.*|\[withheld.*"
+    r"\$\{?[\w.]+\}?|\$\(.*\)|<.*>|\{\{.*\}\}|\{[\w.]*\}|%[\w(]+\)?s?|[*\u2022\u2026xX.\-_#?]+|\[redacted.*|\[withheld.*"
     r"|%[A-Za-z_.]+%|@[A-Za-z_.-]+@|#\{[^{}]*\}"
     r"|(?i:null|none|true|false|yes|no|on|off|string|str|undefined|required|optional|any|passwords?|passwd|secrets?|tokens?"
     r"|api[_-]?keys?|bearer|basic"

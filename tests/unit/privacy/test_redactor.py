@@ -151,6 +151,7 @@ INNOCENT = [
     "curl -fsS https://x && podman run --user www:data web",
     "curl https://x\ndocker run -u node:node web",
     "pip install --user git+https://x/y and systemctl --user restart a:b",
+    "`curl -u user:…` and <password>…</password>",
     "curl -u user: asks for it; use curl -u with a name: it says what is missing",
     "curl -u $USER:$PASS https://x",
     'curl -u "${USER}:${PASS}" https://x',
