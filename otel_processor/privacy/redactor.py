@@ -18,13 +18,7 @@ from otel_processor.privacy.places import replaced
 from otel_processor.privacy.secret_names import ASSIGNED, HEAD, LAST, LISTED, VALUED, is_secret, may_hold_secret
 
 _DEPTH: Final = 64
-_BY_NAME: Final = (
-    assignments.secrets_in,
-    elements.secrets_in,
-    elements.literals_in,
-    elements.entries_in,
-    curl.secrets_in,
-)
+_BY_NAME: Final = (assignments.secrets_in, elements.secrets_in, elements.literals_in, elements.entries_in, curl.secrets_in)
 _RANDOM_DIGITS, _GUESSABLE_DIGITS = 8, 3
 
 
