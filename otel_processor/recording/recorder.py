@@ -49,7 +49,6 @@ class Recorder:
         sent_again: bool = False,
         retention: Retention | None = None,
         privacy: Privacy = Privacy(),  # noqa: B008 - frozen
-        memory: str | None = None,
         clock: Callable[[], int] = time.time_ns,
     ) -> None:
         """Set up the recorder; the file is opened with the first batch.
@@ -66,7 +65,6 @@ class Recorder:
             sent_again: whoever hands over spans keeps those that find no place, and sends them again: they are not lost.
             retention: which old runs are removed meanwhile; None: none are.
             privacy: what of spans and alerts is stored.
-            memory: what DuckDB may take, as `Database` has it.
             clock: gives the time in nanoseconds since the epoch, by which open runs become idle.
         """
         self.path = resolved(db)
@@ -82,7 +80,7 @@ class Recorder:
         """What of spans and alerts is stored."""
         self._policies = Policies(self._policy)
         self._clock = clock
-        self.database = Database(self.path, memory=memory)
+        self.database = Database(self.path)
         """What the recorder writes to; others of this process may, between its transactions."""
         self._begin()
         _recorders.add(self)

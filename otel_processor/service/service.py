@@ -12,7 +12,7 @@ from otel_processor.alerts.settings import AlertSettings
 from otel_processor.alerts.sinks import open_sinks
 from otel_processor.bug_reports import report_bug
 from otel_processor.delivery.dispatcher import Dispatcher
-from otel_processor.errors import StoreBusyError, StoreError, StoreUnavailableError
+from otel_processor.errors import StoreBusyError, StoreError
 from otel_processor.model import Mode
 from otel_processor.privacy.settings import Privacy
 from otel_processor.recording.recorder import Recorder
@@ -39,9 +39,6 @@ if TYPE_CHECKING:
     from otel_processor.policy import Policy
 
 _log = logging.getLogger("otel_processor.service")
-
-_DATABASE_MEMORY = "128MB"
-"""For DuckDB, which otherwise keeps what it has read of the file, with more spans more, up to 80 % of all memory."""
 
 _DELIVERING_SECONDS = 5.0
 """So long the end waits for messages; what is left is sent by whoever looks next."""
@@ -95,7 +92,6 @@ class Service:
             sent_again=True,
             retention=settings.retention,
             privacy=settings.privacy,
-            memory=_DATABASE_MEMORY,
         )
         self._dispatcher = Dispatcher(self._recorder, sinks, settings.alerts) if sinks else None
         self.counts = Counts()
@@ -149,19 +145,12 @@ class Service:
             ConfigError: nobody can listen there.
         """
         try:
-            try:
-                self._look_at_database()
-            except StoreUnavailableError:
-                # An older one may take more memory to bring up to date than is needed afterwards; the bound is lifted by now.
-                self._look_at_database()
+            with self._recorder.database.write(timeout_seconds=self._settings.patience_seconds):
+                pass
         except StoreBusyError as error:
             _log.warning("%s; spans wait in the spool beside it until it is free", error)
         self._writer.start()
         self._doors.open()
-
-    def _look_at_database(self) -> None:
-        with self._recorder.database.write(timeout_seconds=self._settings.patience_seconds):
-            pass
 
     def stop(self) -> bool:
         """Accept nothing more, store and answer what was accepted, send what is due; return whether all of it was done."""

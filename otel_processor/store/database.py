@@ -62,16 +62,8 @@ class Database:
     opening a DuckDB of its own each time. A forked child makes its own.
     """
 
-    def __init__(self, path: str | Path, *, memory: str | None = None) -> None:
-        """Name the file; it is opened with the first transaction.
-
-        Args:
-            path: the file.
-            memory: what DuckDB may take, like `128MB`, mostly for parts of the file that it has read. Where something does not
-                fit, its transaction fails and the next ones have no such bound. None: as DuckDB has it, 80 % of all there is.
-        """
+    def __init__(self, path: str | Path) -> None:
         self.path = resolved(path)
-        self._memory = memory
         self._engine: duckdb.DuckDBPyConnection | None = None
         self._is_inside = False
         self._schema_seen = False
@@ -114,7 +106,6 @@ class Database:
                 self._leave(connection, "rollback")
                 if isinstance(error, duckdb.OperationalError | duckdb.FatalException | duckdb.InternalError):
                     # The engine may be poisoned (a full disk invalidates it); the next transaction gets a new one.
-                    self._make_room(error)
                     self.close()
                     raise translate(error, self.path) from error
                 raise
@@ -192,9 +183,7 @@ class Database:
         import duckdb
 
         if self._engine is None:
-            # Nothing is put off to a folder: that would lie where the process was started.
-            bound = {"memory_limit": self._memory, "temp_directory": ""} if self._memory else {}
-            self._engine = duckdb.connect(":memory:", config=_ENGINE | bound)
+            self._engine = duckdb.connect(":memory:", config=_ENGINE)
         engine = self._engine
         if self._is_inside:
             return engine
@@ -250,18 +239,10 @@ class Database:
             for statement in (*before, "use memory", "detach store"):
                 connection.execute(statement)
         except duckdb.Error as error:
-            self._make_room(error)
             self.close()
             if not before:
                 # The commit went through; only the clean-up of the write-ahead log did not.
                 raise translate(error, self.path) from error
-
-    def _make_room(self, error: duckdb.Error) -> None:
-        """Lift the bound on memory where it was the reason."""
-        import duckdb
-
-        if isinstance(error, duckdb.OutOfMemoryException):
-            self._memory = None
 
     def _ensure_schema(self, connection: duckdb.DuckDBPyConnection) -> None:
         if self._schema_seen:
