@@ -4,30 +4,27 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from otel_processor.model import Action, Alert
+from otel_processor.model import Alert
+from otel_processor.recording.alert_stories import NOT_YET, StoredAlert, Story, closed_at, microseconds, sorted_out
 from otel_processor.recording.delta_rows import alert_columns, short_name
 from otel_processor.runs.records import Resolution, RunSummary
-from otel_processor.store.columns import ALERTS, MEMBER, as_list, dump, encodable, unnested
+from otel_processor.store.columns import ALERTS, as_list, dump, encodable, unnested
 from otel_processor.store.scripts import recording_statement
 
 if TYPE_CHECKING:
     import duckdb
-
-_NOT_YET = ((1 << 63) - 1) // 1_000
-"""The last microsecond that a TIMESTAMPTZ of ours can say."""
 
 
 def write_alerts(
     connection: duckdb.DuckDBPyConnection,
     alerts: Sequence[Alert],
     *,
-    resolutions: Sequence[Resolution] = (),
     told_before: Callable[[str], bool] = lambda _: False,
 ) -> list[Alert]:
-    """Write alerts that are new or became graver; an alert that was told stays told.
+    """Write alerts that are told ahead of their spans, as far as they are new or became graver; what was told stays told.
 
     The live path and the ledger may open the same pattern of a run at different spans. Alerts of one pattern never overlap
     in time, so two that do are the same story.
@@ -35,7 +32,6 @@ def write_alerts(
     Args:
         connection: inside a write transaction.
         alerts: that are open, or were opened and resolved.
-        resolutions: that belong to the same change and are not written yet.
         told_before: whether whoever tells these has told the alert of this id before, as another story. A stand-alone guard
             tells the stories of the spans beside it, not others.
 
@@ -44,89 +40,88 @@ def write_alerts(
     """
     if not alerts:
         return []
-    by_id = {alert.alert_id: alert for alert in alerts}
-    rows = connection.execute(
-        recording_statement("alerts_of_runs"), {"run_ids": as_list({alert.run_id for alert in alerts})}
-    ).fetchall()
-    over = defaultdict(list)
-    for resolution in resolutions:
-        over[resolution.run_id, str(resolution.pattern)].append(resolution.at_ns // 1_000)
-    told = {row[0]: _Told(row[0], row[3], row[4], row[5] or _end(row[4], over[row[1], row[2]])) for row in rows}
-    others: dict[tuple[str, str], list[_Told]] = defaultdict(list)
-    for row in rows:
-        if row[0] not in by_id:
-            others[row[1], row[2]].append(told[row[0]])
-    new: list[Alert] = []
-    graver: list[Alert] = []
-    for alert in by_id.values():
-        key = (alert.run_id, str(alert.verdict.pattern))
-        same = told.get(alert.alert_id)
-        if same is None:
-            at = alert.at_ns // 1_000
-            end = _end(at, over[key])
-            same = next(
-                (
-                    other
-                    for other in others[key]
-                    if other.at_us <= end and at <= other.end_us and (alert.by_guard or not told_before(other.alert_id))
-                ),
-                None,
-            )
-            if same is None:
-                new.append(alert)
-                continue
-            others[key].remove(same)
-        elif alert.resolved_ns is not None:
-            _resolve_one(connection, alert.alert_id, alert.resolved_ns)
-        if same.action != Action.STOP and alert.verdict.action is Action.STOP:
-            connection.execute(
-                "update alerts set severity = $severity, action = $action, stop_reason = $stop_reason, message = $message"
-                " where alert_id = $alert_id",
-                {
-                    "severity": alert.verdict.severity,
-                    "action": str(alert.verdict.action),
-                    "stop_reason": str(alert.verdict.stop_reason or "") or None,
-                    "message": encodable(alert.verdict.message),
-                    "alert_id": same.alert_id,
-                },
-            )
-            graver.append(replace(alert, alert_id=same.alert_id))
+    stored = _stored_alerts(connection, {alert.run_id for alert in alerts})
+    new, graver, over = sorted_out(alerts, stored, {}, told_before)
+    for alert_id, at_ns in over.items():
+        _resolve_one(connection, alert_id, at_ns)
+    _make_graver(connection, graver)
     ALERTS.insert(connection, alert_columns(new))
     return new + graver
 
 
-def resolve_alerts(connection: duckdb.DuckDBPyConnection, resolutions: Sequence[Resolution]) -> None:
-    """Mark alerts as over that were open then."""
-    if not resolutions:
-        return
-    over = unnested({"run_id": "VARCHAR", "pattern": "VARCHAR", "at_us": "BIGINT"})
-    connection.execute(
-        "update alerts set resolved_at = make_timestamptz(e.at_us) "
-        "from (select a.alert_id, min(o.at_us) as at_us from alerts as a "
-        f"join ({over}) as o on a.run_id = o.run_id and a.pattern = o.pattern "
-        'where a.resolved_at is null and a."at" <= make_timestamptz(o.at_us) group by a.alert_id) as e '
-        "where alerts.alert_id = e.alert_id",
-        {
-            "rows": dump(
-                {
-                    "run_id": [each.run_id for each in resolutions],
-                    "pattern": [str(each.pattern) for each in resolutions],
-                    "at_us": [min(max(each.at_ns // 1_000, 0), _NOT_YET) for each in resolutions],
-                }
-            )
-        },
-    )
+def write_decided(
+    connection: duckdb.DuckDBPyConnection,
+    alerts: Sequence[Alert],
+    runs: Mapping[str, RunSummary],
+    resolutions: Sequence[Resolution],
+) -> list[Alert]:
+    """Write what a delta says of alerts: which there are, whose they are and which are over; return them as `write_alerts` does.
+
+    Args:
+        connection: inside a write transaction.
+        alerts: of the delta.
+        runs: its runs, by id: what is open is over where its run has ended, since the live path may have told what the ledger
+            sees otherwise; alerts that were told before their run had a name get it.
+        resolutions: of the delta.
+    """
+    stored = _stored_alerts(connection, {*runs, *(alert.run_id for alert in alerts), *(each.run_id for each in resolutions)})
+    if not stored and not alerts:
+        return []
+    ends: dict[Story, list[int]] = defaultdict(list)
+    for each in resolutions:
+        ends[each.run_id, str(each.pattern)].append(microseconds(each.at_ns))
+    new, graver, over = sorted_out([_named(alert, runs.get(alert.run_id)) for alert in alerts], stored, ends, lambda _: False)
+    for alert_id, at_ns in over.items():
+        _resolve_one(connection, alert_id, at_ns)
+    _make_graver(connection, graver)
+    _name(connection, [one.run_id for one in stored if one.is_nameless], runs)
+    closed: dict[str, int] = {}
+    for one in stored:
+        end_us = closed_at(one.story, one.at_us, ends, runs)
+        if one.resolved_us is None and one.alert_id not in over and end_us is not None:
+            closed[one.alert_id] = end_us
+    _close(connection, closed, [one.at_us for one in stored if one.alert_id in closed])
+    columns = alert_columns(new)
+    for at, alert in enumerate(new):
+        end_us = closed_at((alert.run_id, str(alert.verdict.pattern)), microseconds(alert.at_ns), ends, runs)
+        if alert.resolved_ns is None and end_us is not None:
+            columns["resolved_ns"][at] = end_us * 1_000
+    ALERTS.insert(connection, columns)
+    return new + graver
 
 
-def resolve_with_runs(connection: duckdb.DuckDBPyConnection, runs: Sequence[RunSummary]) -> None:
-    """Mark what is open as over where the run has ended: the live path may have told what the ledger sees otherwise."""
-    ended = {run.run_id: run.ended_ns // 1_000 for run in runs if run.ended_ns is not None}
-    if ended:
-        ends = unnested({"run_id": "VARCHAR", "at_us": "BIGINT"})
+def _stored_alerts(connection: duckdb.DuckDBPyConnection, run_ids: Iterable[str]) -> list[StoredAlert]:
+    rows = connection.execute(recording_statement("alerts_of_runs"), {"run_ids": as_list(run_ids)}).fetchall()
+    return [StoredAlert(*row) for row in rows]
+
+
+def _make_graver(connection: duckdb.DuckDBPyConnection, alerts: Sequence[Alert]) -> None:
+    for alert in alerts:
         connection.execute(
-            f"update alerts set resolved_at = make_timestamptz(e.at_us) from ({ends}) as e "
-            'where alerts.run_id = e.run_id and alerts.resolved_at is null and alerts."at" <= make_timestamptz(e.at_us)',
-            {"rows": dump({"run_id": list(ended), "at_us": [min(max(at, 0), _NOT_YET) for at in ended.values()]})},
+            "update alerts set severity = $severity, action = $action, stop_reason = $stop_reason, message = $message"
+            " where alert_id = $alert_id",
+            {
+                "severity": alert.verdict.severity,
+                "action": str(alert.verdict.action),
+                "stop_reason": str(alert.verdict.stop_reason or "") or None,
+                "message": encodable(alert.verdict.message),
+                "alert_id": alert.alert_id,
+            },
+        )
+
+
+def _close(connection: duckdb.DuckDBPyConnection, ends: Mapping[str, int], begins: Sequence[int]) -> None:
+    """Mark alerts as over, by their ids; they begin at these moments."""
+    if ends:
+        closed = unnested({"alert_id": "VARCHAR", "at_us": "BIGINT"})
+        connection.execute(
+            f"update alerts set resolved_at = make_timestamptz(e.at_us) from ({closed}) as e "
+            'where alerts."at" between make_timestamptz($first) and make_timestamptz($last) and alerts.alert_id = e.alert_id',
+            {
+                "rows": dump({"alert_id": list(ends), "at_us": list(ends.values())}),
+                "first": min(begins),
+                "last": max(begins),
+            },
         )
 
 
@@ -154,32 +149,28 @@ def resolve_unfounded(
     return [pattern for _, _, pattern in unfounded]
 
 
-def reopen_alerts(connection: duckdb.DuckDBPyConnection, run_ids: Sequence[str]) -> None:
-    """Open what was open when these runs were closed for being idle: they go on after all."""
-    if run_ids:
+def reopen_alerts(connection: duckdb.DuckDBPyConnection, were_over: Mapping[str, int]) -> None:
+    """Open what was over with these runs, of which each seemed to end at a microsecond: they go on after all."""
+    if were_over:
+        ends = unnested({"run_id": "VARCHAR", "at_us": "BIGINT"})
         connection.execute(
-            "update alerts set resolved_at = null from run_rows as r where alerts.run_id = r.run_id "
-            'and alerts.resolved_at = greatest(alerts."at", r.ended_at) and r.run_id in (select unnest(from_json($ids::JSON, '
-            "'[\"VARCHAR\"]')))",
-            {"ids": as_list(run_ids)},
+            f"update alerts set resolved_at = null from ({ends}) as e where alerts.run_id = e.run_id "
+            'and alerts.resolved_at = greatest(alerts."at", make_timestamptz(e.at_us))',
+            {"rows": dump({"run_id": list(were_over), "at_us": list(were_over.values())})},
         )
 
 
-def named(alert: Alert, run: RunSummary | None) -> Alert:
+def _named(alert: Alert, run: RunSummary | None) -> Alert:
     """Return the alert with the names of its run where it has none: it fell before the span that says them had come."""
     if run is None or (alert.task and alert.agent):
         return alert
     return replace(alert, task=alert.task or run.task, agent=alert.agent or run.agent)
 
 
-def name_alerts(connection: duckdb.DuckDBPyConnection, runs: Iterable[RunSummary]) -> None:
+def _name(connection: duckdb.DuckDBPyConnection, nameless: Iterable[str], runs: Mapping[str, RunSummary]) -> None:
     """Give alerts that were told before their run had a name the names that it has now."""
-    named = [run for run in runs if run.task or run.agent]
+    named = [run for run_id in dict.fromkeys(nameless) if (run := runs.get(run_id)) is not None and (run.task or run.agent)]
     if not named:
-        return
-    asked = {"ids": as_list(run.run_id for run in named)}
-    nameless = f"(task is null or agent is null) and run_id in ({MEMBER})"
-    if connection.execute(f"select 1 from alerts where {nameless} limit 1", asked).fetchone() is None:
         return
     names = unnested({"run_id": "VARCHAR", "task": "VARCHAR", "agent": "VARCHAR"})
     connection.execute(
@@ -203,19 +194,5 @@ def _resolve_one(connection: duckdb.DuckDBPyConnection, alert_id: str, at_ns: in
     connection.execute(
         'update alerts set resolved_at = greatest("at", make_timestamptz($at_us)) '
         "where alert_id = $alert_id and resolved_at is null",
-        {"at_us": min(max(at_ns // 1_000, 0), _NOT_YET), "alert_id": alert_id},
+        {"at_us": min(max(at_ns // 1_000, 0), NOT_YET), "alert_id": alert_id},
     )
-
-
-@dataclass(frozen=True, slots=True)
-class _Told:
-    """An alert as it is stored, from when to when (microseconds)."""
-
-    alert_id: str
-    action: str
-    at_us: int
-    end_us: int
-
-
-def _end(at_us: int, over: Sequence[int]) -> int:
-    return min((end for end in over if end >= at_us), default=_NOT_YET)

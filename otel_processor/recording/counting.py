@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def runs_concerned(connection: duckdb.DuckDBPyConnection, delta: Delta) -> set[str]:
     """Return the runs that the calls of a delta belong to as it is stored, before the delta is written."""
     trace_ids = {recorded.call.trace_id for recorded in delta.calls} | {trace_id for trace_id, _ in delta.retold}
-    trace_ids |= {trace.trace_id for trace in delta.traces} | {trace_id for trace_id, _ in delta.named_agents}
+    trace_ids |= {trace.trace_id for trace in delta.traces} | {named.trace_id for named in delta.named_agents}
     rows = connection.execute(
         "select run_id from trace_runs where trace_id in (select unnest(from_json($trace_ids::JSON, '[\"VARCHAR\"]')))",
         {"trace_ids": as_list(trace_ids)},

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Set
+from collections.abc import Iterator, Mapping, Set
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -14,6 +14,7 @@ from otel_processor.pricing import Pricer
 from otel_processor.recording import looking_up, writing
 from otel_processor.recording.policy_rows import write_policies
 from otel_processor.recording.preparing import Batch, batch_of_columns
+from otel_processor.recording.stored_traces import StoredTraces
 from otel_processor.runs.conversations import StoredRun
 from otel_processor.runs.ledger import Ledger
 from otel_processor.runs.policies import Policies
@@ -52,6 +53,7 @@ class Judge:
         self._connection: duckdb.DuckDBPyConnection | None = None
         self._being_replaced: set[str] = set()
         self._over: dict[str, list[Pattern]] = {}
+        self._stored_traces = StoredTraces()
         self._ledger = Ledger(policy, self._lookup_conversation, lookup_history=self._lookup_history, price=self._pricer.dollars)
         self._distrust()
 
@@ -69,6 +71,7 @@ class Judge:
     def others_wrote(self) -> None:
         """Trust nothing that is remembered: it is compared with the store before it is used."""
         self._distrust()
+        self._stored_traces.others_wrote()
         self._ledger.forget_conversations()
 
     def look(self, connection: duckdb.DuckDBPyConnection, batch: Batch) -> Standing:
@@ -76,7 +79,10 @@ class Judge:
         arriving = set(batch.columns["trace_id"])
         seen = {trace: self._ledger.spans_seen(trace) for trace in arriving}
         unsure = {trace for trace in arriving if seen[trace] is None or self._sure_traces.get(trace) is None}
-        stored = looking_up.span_counts(connection, unsure) if unsure else {}
+        self._stored_traces.get_ready(connection)
+        sought = {trace for trace in unsure if self._stored_traces.may_hold(trace)}
+        stored = looking_up.span_counts(connection, sought) if sought else {}
+        self._stored_traces.add(arriving)
         ids = {trace: None if trace in unsure else self._ledger.span_ids(trace) for trace in arriving}
         # Of a trace of which nothing is stored nothing is known; of one that nobody remembers whole the store says it.
         asked = {trace for trace in arriving if (stored.get(trace, 0) if trace in unsure else ids[trace] is None)}
@@ -144,11 +150,13 @@ class Judge:
 
     def write(self, connection: duckdb.DuckDBPyConnection, trace_ids: set[str], run_ids: set[str], delta: Delta) -> list[Alert]:
         """Replace the rows of these traces and runs; return alerts as `write_alerts` does."""
-        writing.remove_rows(connection, trace_ids, run_ids)
-        return self._write_delta(connection, delta)
+        were_over = writing.remove_rows(connection, trace_ids, run_ids)
+        return self._write_delta(connection, delta, were_over)
 
-    def _write_delta(self, connection: duckdb.DuckDBPyConnection, delta: Delta) -> list[Alert]:
-        news = writing.write_delta(connection, delta, self._pricer)
+    def _write_delta(
+        self, connection: duckdb.DuckDBPyConnection, delta: Delta, were_over: Mapping[str, int] | None = None
+    ) -> list[Alert]:
+        news = writing.write_delta(connection, delta, self._pricer, were_over)
         for each in delta.resolutions:
             self._over.setdefault(each.run_id, []).append(each.pattern)
         if delta.runs:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from otel_processor.model import Alert
@@ -11,7 +11,7 @@ from otel_processor.recording import alert_statements
 from otel_processor.recording.counting import count_anew, runs_concerned
 from otel_processor.recording.delta_rows import call_columns, run_columns, trace_columns
 from otel_processor.recording.preparing import Batch
-from otel_processor.runs.records import Delta
+from otel_processor.runs.records import Delta, NamedAgent
 from otel_processor.store.columns import (
     CALLS,
     MEMBER,
@@ -37,16 +37,26 @@ def insert_spans(connection: duckdb.DuckDBPyConnection, spans: Batch) -> None:
     SPANS.insert(connection, spans.columns)
 
 
-def remove_rows(connection: duckdb.DuckDBPyConnection, trace_ids: set[str], run_ids: set[str]) -> None:
-    """Remove what was decided about these traces and runs, to decide it anew."""
+def remove_rows(connection: duckdb.DuckDBPyConnection, trace_ids: set[str], run_ids: set[str]) -> dict[str, int]:
+    """Remove what was decided about these traces and runs, to decide it anew; return which runs were over, and when (µs)."""
     connection.execute(f"delete from call_rows where trace_id in ({MEMBER})", {"ids": as_list(trace_ids)})
     connection.execute(f"delete from trace_runs where trace_id in ({MEMBER})", {"ids": as_list(trace_ids)})
-    connection.execute(f"delete from run_rows where run_id in ({MEMBER})", {"ids": as_list(run_ids)})
+    were_over = _remove_runs(connection, run_ids)
     recount(connection, run_ids)
+    return were_over
 
 
-def write_delta(connection: duckdb.DuckDBPyConnection, delta: Delta, pricer: Pricer) -> list[Alert]:
-    """Write calls, runs with what is counted of them, traces and alerts; return alerts as `write_alerts` does."""
+def write_delta(
+    connection: duckdb.DuckDBPyConnection, delta: Delta, pricer: Pricer, were_over: Mapping[str, int] | None = None
+) -> list[Alert]:
+    """Write calls, runs with what is counted of them, traces and alerts; return alerts as `write_alerts` does.
+
+    Args:
+        connection: inside a write transaction.
+        delta: what changes.
+        pricer: says what calls cost.
+        were_over: as `remove_rows` returned it, where that was called before.
+    """
     concerned = runs_concerned(connection, delta)
     concerned |= _remove_retold(connection, delta)
     CALLS.insert(connection, call_columns(delta.calls, pricer))
@@ -57,27 +67,34 @@ def write_delta(connection: duckdb.DuckDBPyConnection, delta: Delta, pricer: Pri
         TRACE_RUNS.insert(connection, trace_columns(latest.values()))
     runs = {run.run_id: run for run in delta.runs}
     if runs:
-        alert_statements.reopen_alerts(connection, [run.run_id for run in runs.values() if run.ended_ns is None])
-        connection.execute(f"delete from run_rows where run_id in ({MEMBER})", {"ids": as_list(runs)})
+        were_over = _remove_runs(connection, runs) | dict(were_over or ())
         RUNS.insert(connection, run_columns(runs.values()))
+        go_on = {run_id: at_us for run_id, at_us in were_over.items() if run_id in runs and runs[run_id].ended_ns is None}
+        alert_statements.reopen_alerts(connection, go_on)
     count_anew(connection, delta, concerned)
-    alerts = [alert_statements.named(alert, runs.get(alert.run_id)) for alert in delta.alerts]
-    news = alert_statements.write_alerts(connection, alerts, resolutions=delta.resolutions)
-    alert_statements.name_alerts(connection, runs.values())
-    alert_statements.resolve_alerts(connection, delta.resolutions)
-    alert_statements.resolve_with_runs(connection, delta.runs)
-    return news
+    return alert_statements.write_decided(connection, delta.alerts, runs, delta.resolutions)
 
 
-def _name_agents(connection: duckdb.DuckDBPyConnection, named: Sequence[tuple[str, str]]) -> None:
+def _remove_runs(connection: duckdb.DuckDBPyConnection, run_ids: Iterable[str]) -> dict[str, int]:
+    """Remove the rows of these runs; return which of them were over, and since when (µs)."""
+    rows = connection.execute(
+        f"delete from run_rows where run_id in ({MEMBER}) returning run_id, epoch_us(ended_at)", {"ids": as_list(run_ids)}
+    ).fetchall()
+    return {run_id: at_us for run_id, at_us in rows if at_us is not None}
+
+
+def _name_agents(connection: duckdb.DuckDBPyConnection, named: Sequence[NamedAgent]) -> None:
     """Say whose the calls of these traces are that have no agent; of two names for a trace the first holds."""
     if not named:
         return
-    first = dict(reversed(named))
+    first = {one.trace_id: one.agent for one in reversed(named)}
     connection.execute(
         f"update call_rows set agent = n.agent from ({unnested({'trace_id': 'VARCHAR', 'agent': 'VARCHAR'})}) as n "
-        "where call_rows.trace_id = n.trace_id and call_rows.agent is null",
-        {"rows": dump({"trace_id": list(first), "agent": list(first.values())})},
+        "where call_rows.end_unix_nano >= $first_end_ns and call_rows.trace_id = n.trace_id and call_rows.agent is null",
+        {
+            "rows": dump({"trace_id": list(first), "agent": list(first.values())}),
+            "first_end_ns": min(max(min(one.first_end_ns for one in named), 0), _MAX_NS),
+        },
     )
 
 

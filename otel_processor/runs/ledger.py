@@ -12,7 +12,7 @@ from otel_processor.runs.folding import Folding, Price
 from otel_processor.runs.histories import Histories, HistoryLookup
 from otel_processor.runs.log_calls import note_traced, place_log
 from otel_processor.runs.memory import Memory, TraceMemory
-from otel_processor.runs.records import Delta, ReadSpan, TraceRun
+from otel_processor.runs.records import Delta, NamedAgent, ReadSpan, TraceRun
 from otel_processor.runs.run_facts import Glimpse, may_be_a_run
 from otel_processor.runs.same_call import join_placed, told_together
 from otel_processor.runs.summing import Summing
@@ -193,7 +193,7 @@ class Ledger:
             trace.tree.still_loose(node, loose)
         elif self._owns_all_unnamed(trace_id, trace, item, loose, agent):
             # The outermost agent: whatever nobody claimed is its own. Only its name was missing.
-            delta.named_agents.append((trace_id, agent))
+            delta.named_agents.append(NamedAgent(trace_id, agent, trace.tree.first_end_ns or 0))
             self._memory.run(str(trace.run_id)).rename_agent("", agent)
         else:
             # Some of the unnamed calls are its own, and were counted together with others.
@@ -211,10 +211,10 @@ class Ledger:
 
     def _check_names(self, delta: Delta) -> None:
         """Calls that lie outside an agent that just named the others cannot be told from those in the store."""
-        for trace_id, _ in delta.named_agents:
-            trace = self._memory.find(trace_id)
+        for named in delta.named_agents:
+            trace = self._memory.find(named.trace_id)
             if trace is not None and trace.tree.has_unnamed_calls:
-                delta.stale_traces.add(trace_id)
+                delta.stale_traces.add(named.trace_id)
 
     # Deciding: which run does the trace belong to?
 

@@ -99,6 +99,16 @@ class Resolution:
     at_ns: int
 
 
+@dataclass(frozen=True, slots=True)
+class NamedAgent:
+    """Whose the calls of a trace are that were written without an agent."""
+
+    trace_id: str
+    agent: str
+    first_end_ns: int
+    """None of them ended before."""
+
+
 @dataclass(slots=True)
 class Delta:
     """What a batch of spans changes in the store."""
@@ -108,8 +118,7 @@ class Delta:
     traces: list[TraceRun] = field(default_factory=list)
     alerts: list[Alert] = field(default_factory=list)
     resolutions: list[Resolution] = field(default_factory=list)
-    named_agents: list[tuple[str, str]] = field(default_factory=list)
-    """(trace id, agent name): the calls of that trace that had no agent belong to this one."""
+    named_agents: list[NamedAgent] = field(default_factory=list)
     retold: dict[tuple[str, str], int] = field(default_factory=dict)
     """(trace id, span id) → end of calls of which something else was said before; what holds now is among `calls`, if any."""
     stale_traces: set[str] = field(default_factory=set)
@@ -133,5 +142,5 @@ def without_traces(delta: Delta, trace_ids: set[str]) -> Delta:
         alerts=[alert for alert in delta.alerts if alert.trace_id not in trace_ids],
         resolutions=[over for over in delta.resolutions if over.run_id not in run_ids],
         retold={key: end_ns for key, end_ns in delta.retold.items() if key[0] not in trace_ids},
-        named_agents=[named for named in delta.named_agents if named[0] not in trace_ids],
+        named_agents=[named for named in delta.named_agents if named.trace_id not in trace_ids],
     )

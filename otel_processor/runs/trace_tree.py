@@ -93,13 +93,15 @@ class Loose:
 class TraceTree:
     """The spans of a trace that have arrived; the oldest are forgotten beyond 20,000. Owned by the ledger."""
 
-    __slots__ = ("_by_call_id", "_inner", "_loose", "_nodes")
+    __slots__ = ("_by_call_id", "_inner", "_loose", "_nodes", "first_end_ns")
 
     def __init__(self) -> None:
         self._nodes: OrderedDict[str, Node] = OrderedDict()
         self._inner: dict[str, list[Node]] = {}
         self._by_call_id: dict[tuple[Role, str | None, str], Node] = {}
         self._loose: dict[str, Loose] = {}
+        self.first_end_ns: int | None = None
+        """When the first of all its spans ended, also of those that are forgotten."""
 
     def __len__(self) -> int:
         return len(self._nodes)
@@ -120,6 +122,7 @@ class TraceTree:
         time; and when they agree on the tool and do not contradict each other's call id.
         """
         self._nodes[node.span_id] = node
+        self.first_end_ns = node.end_ns if self.first_end_ns is None else min(self.first_end_ns, node.end_ns)
         if len(self._nodes) > _NODES:
             self._forget_one()
         inside = self._inner.pop(node.span_id, ())

@@ -95,8 +95,11 @@ def test_what_comes_after_all_opens_it_again_and_may_close_it_well(db: Path, clo
     assert rows(db, RUNS)[0] == ("completed", "ok", True, True)
 
 
-def test_a_run_that_goes_on_looping_after_it_was_closed_is_looping_again(db: Path, clock: Clock) -> None:
+@pytest.mark.parametrize("is_remembered", [True, False])
+def test_a_run_that_goes_on_looping_after_it_was_closed_is_looping_again(db: Path, clock: Clock, is_remembered: bool) -> None:
     recorder = idle_too_long(db, clock)
+    if not is_remembered:
+        recorder = Recorder(db, clock=clock)
     told = rows(db, "select alert_id from alerts")
     assert value(db, OPEN_ALERTS) == 0
     write(recorder, tool_span("again", parent="root", at=IDLE + 10))

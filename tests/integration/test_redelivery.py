@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from otel_processor.recording import stored_traces
 from otel_processor.recording.recorder import Recorder
 from otel_processor.runs import memory
 from tests.integration.records import record, tool_record
@@ -49,12 +50,17 @@ def _deliver(spans: list[SpanRecord], recorders: list[Recorder], chance: random.
 
 @pytest.mark.parametrize("writers", [1, 2])
 @pytest.mark.parametrize("remembered", [memory.SPAN_IDS, 3])
+@pytest.mark.parametrize("alone", [1, 1_000])
 @pytest.mark.parametrize("seed", range(3))
 def test_what_comes_again_counts_once(
-    db: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, writers: int, remembered: int, seed: int
+    db: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, writers: int, remembered: int, alone: int, seed: int
 ) -> None:
-    """Whether the writer remembers all ids of a trace, or has too many to keep, or another one wrote in between."""
+    """Whether the writer remembers all ids of a trace, or has too many to keep, or another one wrote in between.
+
+    And whether it knows which traces are stored, after so many transactions of its own, or asks each time.
+    """
     monkeypatch.setattr(memory, "SPAN_IDS", remembered)
+    monkeypatch.setattr(stored_traces, "ALONE", alone)
     spans = _spans()
     recorders = [Recorder(db) for _ in range(writers)]
     _deliver(spans, recorders, random.Random(seed))
@@ -67,8 +73,10 @@ def test_what_comes_again_counts_once(
     assert rows(db, _CALLS) == rows(tmp_path / "plain.duckdb", _CALLS)
 
 
-def test_what_was_stored_before_a_restart_counts_once(db: Path) -> None:
+@pytest.mark.parametrize("alone", [1, 1_000])
+def test_what_was_stored_before_a_restart_counts_once(db: Path, monkeypatch: pytest.MonkeyPatch, alone: int) -> None:
     """A writer that remembers nothing asks the store, also about a span of a trace that goes on."""
+    monkeypatch.setattr(stored_traces, "ALONE", alone)
     spans = _spans()
     for portion in (spans[:20], spans[10:30], spans):
         recorder = Recorder(db)
@@ -76,3 +84,17 @@ def test_what_was_stored_before_a_restart_counts_once(db: Path) -> None:
         recorder.close()
     assert rows(db, _STORED) == [(len(spans), len(spans))]
     assert value(db, "select count(*) from calls") == 32
+
+
+def test_what_a_writer_stored_and_forgot_counts_once(db: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of traces that went out of its memory it still knows that they may be stored."""
+    monkeypatch.setattr(stored_traces, "ALONE", 1)
+    monkeypatch.setattr(memory, "OPEN_RUNS", 1)
+    monkeypatch.setattr(memory, "PLAIN_TRACES", 1)
+    recorder = Recorder(db)
+    spans = _spans()
+    for span in [*spans, *spans]:
+        assert recorder.record([span], timeout_seconds=5)
+    assert (recorder.counters.written, recorder.counters.duplicates) == (len(spans), len(spans))
+    assert recorder.counters.put_away
+    assert rows(db, _STORED) == [(len(spans), len(spans))]

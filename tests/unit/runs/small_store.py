@@ -78,10 +78,10 @@ class SmallStore:
             self.calls.pop(key, None)
         for recorded in delta.calls:
             self.calls[recorded.call.trace_id, recorded.call.span_id] = recorded
-        for trace_id, agent in delta.named_agents:
+        for named in delta.named_agents:
             for key, recorded in self.calls.items():
-                if key[0] == trace_id and not recorded.call.agent:
-                    self.calls[key] = replace(recorded, call=recorded.call._replace(agent=agent))
+                if key[0] == named.trace_id and not recorded.call.agent and recorded.call.end_ns >= named.first_end_ns:
+                    self.calls[key] = replace(recorded, call=recorded.call._replace(agent=named.agent))
         self.traces |= {trace.trace_id: trace for trace in delta.traces}
         self.runs |= {run.run_id: run for run in delta.runs}
 
