@@ -33,7 +33,12 @@ _SIGN_IN_SECONDS = 60.0
 _FOLDING_SECONDS = 0.2
 
 _STAY_SECONDS = 1.0
-"""So long the file is held while more and more comes: leaving it costs as much as writing two thousand spans."""
+"""So long the file is held while much waits: leaving it costs as much as writing two thousand spans."""
+
+_SHORT_STAY_SECONDS = 0.25
+"""While little waits there is time to leave it: what was stored, an alert perhaps, is seen by others only then."""
+
+_MUCH_SPANS = 1_024
 
 _USUAL_BYTES = 512
 """Of a small span of an agent, in protobuf; in JSON, and with the messages of a model call, it has several times as many."""
@@ -232,7 +237,8 @@ class GroupWriter:
 
     def _stays(self) -> bool:
         """Return whether to keep the file for the next group."""
-        return self._more_waits and self._clock() - self._came_in_at < _STAY_SECONDS
+        longest = _STAY_SECONDS if self._waiting_spans >= _MUCH_SPANS else _SHORT_STAY_SECONDS
+        return self._more_waits and self._clock() - self._came_in_at < longest
 
     @property
     def _more_waits(self) -> bool:

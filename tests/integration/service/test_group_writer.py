@@ -137,6 +137,25 @@ def test_the_file_is_not_held_for_ever(db: Path) -> None:
     recorder.close()
 
 
+@pytest.mark.parametrize(
+    ("at_last", "expected"), [(2, [False, True, False, True, False]), (1_100, [False, True, True, True, False])]
+)
+def test_the_file_is_left_sooner_while_little_waits(db: Path, at_last: int, expected: list[bool]) -> None:
+    """Each look at the clock takes a tenth of a second, and there are three to a group."""
+    recorder = Recorder(db, sent_again=True)
+    seconds = itertools.count(1_000)
+    writer = GroupWriter(recorder, Limits(group_spans=2), patience_seconds=5, clock=lambda: next(seconds) / 10)
+    answers = [writer.submit(writer.prepared([record() for _ in range(spans)])) for spans in (2, 2, 2, 2, at_last)]
+    held: list[bool] = []
+    for answer in answers:
+        answer.add_done_callback(lambda _: held.append(recorder.database.is_held))
+    writer.start()
+    assert [answer.result(30) for answer in answers] == [0] * 5
+    assert held == expected
+    assert writer.close(30)
+    recorder.close()
+
+
 def test_after_the_end_nothing_is_accepted(db: Path) -> None:
     """What came before is stored."""
     recorder = Recorder(db, sent_again=True)
