@@ -62,6 +62,10 @@ class StoreUnavailableError(StoreError):
     """The database file cannot be opened or written at all: missing folder, no rights, disk full."""
 
 
+class StoreMemoryError(StoreUnavailableError):
+    """DuckDB has too little memory for what it was given at once."""
+
+
 class NoDatabaseError(StoreError):
     """There is no file where a database was said to be."""
 

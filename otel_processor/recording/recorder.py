@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from otel_processor.alerts.plan import NOBODY, DeliveryPlan
-from otel_processor.errors import StoreBusyError, StoreError
+from otel_processor.errors import StoreBusyError, StoreError, StoreMemoryError
 from otel_processor.model import Alert, Pattern, Reading, SpanRecord
 from otel_processor.policy import Policy
 from otel_processor.privacy.alerts import cleaned
@@ -194,7 +194,11 @@ class Recorder:
         """Take spooled batches into the database; return whether none is left."""
         with self._lock:
             while waiting := len(spool.pending(self.path)):
-                if not self._write(Batch(), timeout_seconds) or len(spool.pending(self.path)) >= waiting:
+                try:
+                    is_written = self._write(Batch(), timeout_seconds)
+                except (BadRowError, TooMuchError) as error:
+                    is_written = self._sift_spool(timeout_seconds, error)
+                if not is_written or len(spool.pending(self.path)) >= waiting:
                     return False
         return True
 
@@ -221,9 +225,9 @@ class Recorder:
     def _store(self, batch: Batch, timeout_seconds: float, stay: Callable[[], bool] = leave_at_once) -> bool:
         try:
             return self._write(batch, timeout_seconds, stay=stay) or self._spool(batch)
-        except BadRowError as error:
+        except (BadRowError, TooMuchError) as error:
             dropped = self.counters.dropped
-            # It may have been a spooled row. If so this goes through, and the spooled batches follow one by one.
+            # It may have been what was spooled. If so this goes through, and the spooled batches follow one by one.
             if not self._write_in_parts(batch, timeout_seconds, error):
                 return self._spool(batch)
             kept = self.counters.dropped == dropped
@@ -231,7 +235,11 @@ class Recorder:
             return kept
 
     def _write_in_parts(self, batch: Batch, timeout_seconds: float, error: Exception) -> bool:
-        """Find the rows that DuckDB refuses, so that they do not take their whole batch along; False: it cannot be reached."""
+        """Write a batch in ever smaller parts: without the rows that DuckDB refuses, no more at once than it has memory for.
+
+        Returns:
+            False where the database cannot be reached, or has no memory for a single span.
+        """
         try:
             return self._write(batch, timeout_seconds, fold=False)
         except BadRowError:
@@ -239,18 +247,26 @@ class Recorder:
                 self._writer.count(dropped=len(batch))
                 self._writer.refused(error)
                 return True
-            middle = len(batch) // 2
-            positions = range(len(batch))
-            parts = [batch.pick(positions[:middle]), batch.pick(positions[middle:])]
-            parts[0].alerts, parts[0].sent = batch.alerts, batch.sent
-            return all(self._write_in_parts(part, timeout_seconds, error) for part in parts)
+        except TooMuchError:
+            if len(batch) <= 1:
+                self._writer.failed(error)
+                return False
+        middle = len(batch) // 2
+        positions = range(len(batch))
+        parts = [batch.pick(positions[:middle]), batch.pick(positions[middle:])]
+        parts[0].alerts, parts[0].sent = batch.alerts, batch.sent
+        return all(self._write_in_parts(part, timeout_seconds, error) for part in parts)
 
-    def _sift_spool(self, timeout_seconds: float, error: Exception) -> None:
-        """Write the spooled batches one by one, without the rows that DuckDB refuses."""
+    def _sift_spool(self, timeout_seconds: float, error: Exception) -> bool:
+        """Write the spooled batches one by one, in parts; return whether all were written."""
+        is_written = True
         for path in spool.pending(self.path):
             waiting = load_spooled(path, self._policy)
             if waiting is not None and self._write_in_parts(waiting, timeout_seconds, error):
                 spool.remove([path])
+            elif waiting is not None:
+                is_written = False
+        return is_written
 
     def _write(
         self, batch: Batch, timeout_seconds: float, *, fold: bool = True, stay: Callable[[], bool] = leave_at_once
@@ -259,6 +275,7 @@ class Recorder:
 
         Raises:
             BadRowError: DuckDB refuses a row.
+            TooMuchError: DuckDB has too little memory for all of it at once.
         """
         import duckdb
 
@@ -285,6 +302,8 @@ class Recorder:
             if isinstance(error, StoreError):
                 self._waited_in_vain = isinstance(error, StoreBusyError)
                 self._trouble = "" if self._waited_in_vain else str(error).partition("\n")[0]
+                if isinstance(error, StoreMemoryError):
+                    raise TooMuchError(str(error)) from error
                 self._writer.failed(error)
                 return False
             if isinstance(error, duckdb.Error):
@@ -327,6 +346,10 @@ class Recorder:
 
 class BadRowError(Exception):
     """DuckDB refuses something in a batch."""
+
+
+class TooMuchError(Exception):
+    """DuckDB has too little memory for a batch at once."""
 
 
 _recorders: weakref.WeakSet[Recorder] = weakref.WeakSet()

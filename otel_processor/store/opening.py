@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from otel_processor.errors import NoDatabaseError, StoreBusyError, StoreError, StoreUnavailableError
+from otel_processor.errors import NoDatabaseError, StoreBusyError, StoreError, StoreMemoryError, StoreUnavailableError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -130,7 +130,8 @@ def translate(error: Exception, path: str | Path) -> StoreError:
     if "not a valid DuckDB database" in text:
         return StoreError(f"{path} is not a DuckDB database; give another path with --db")
     first_line = text.strip().splitlines()[0] if text.strip() else type(error).__name__
-    return StoreUnavailableError(f"{path} cannot be used: {first_line}")
+    kind = StoreMemoryError if text.startswith("Out of Memory") else StoreUnavailableError
+    return kind(f"{path} cannot be used: {first_line}")
 
 
 def _holder(text: str) -> str:

@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING
 import duckdb
 import pytest
 
-from otel_processor.errors import StoreError
+from otel_processor.errors import StoreError, StoreMemoryError
 from otel_processor.policy import Policy
 from otel_processor.recording.preparing import prepare
 from otel_processor.recording.recorder import Recorder
 from otel_processor.recording.spooling import spooled_columns
-from otel_processor.store import spool
+from otel_processor.recording.writing import insert_spans
+from otel_processor.store import database, spool
 from otel_processor.store.opening import open_read_only
 from tests.integration import processes
 from tests.integration.agents import loop
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from opentelemetry.sdk.trace import TracerProvider
+
+    from otel_processor.model import SpanRecord
 
 SOAK = bool(os.environ.get("OTEL_PROCESSOR_TEST_SOAK"))
 """Set it for many more rounds."""
@@ -222,6 +225,40 @@ def test_a_spooled_row_that_duckdb_refuses_does_not_block(db: Path) -> None:
     assert set(stored_ids(db)) == {span.span_id for span in [*spans, *mine]} - {spans[2].span_id}
     assert spool.pending(db) == []
     assert writer.counters.dropped == 1
+
+
+def too_large_at_once(count: int = 200) -> list[SpanRecord]:
+    """Spans of 64 KB each, which 40 MB of memory are enough for one by one."""
+    return [record(attributes={"text": "a few words " * 5_400}) for _ in range(count)]
+
+
+def test_a_batch_that_memory_is_too_small_for_is_stored_in_parts(db: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(database._ENGINE, "memory_limit", "40MB")
+    spans = too_large_at_once()
+    writer = Recorder(db)
+    assert writer.record([record()], timeout_seconds=5)
+    with pytest.raises(StoreMemoryError), writer.database.write(timeout_seconds=5) as connection:
+        insert_spans(connection, writer.prepared(spans))
+    assert writer.record(spans, timeout_seconds=5)
+    assert (writer.counters.written, writer.counters.spooled, writer.counters.dropped) == (201, 0, 0)
+    assert value(db, "select count(*) from spans") == 201
+
+
+@pytest.mark.parametrize("comes", [0, 1])
+def test_a_spooled_batch_that_memory_is_too_small_for_does_not_block(
+    db: Path, monkeypatch: pytest.MonkeyPatch, comes: int
+) -> None:
+    """Whether more comes, or the house is kept while nothing does."""
+    spans = too_large_at_once()
+    with processes.held(db):
+        assert Recorder(db).record(spans, timeout_seconds=0)
+    monkeypatch.setitem(database._ENGINE, "memory_limit", "40MB")
+    writer = Recorder(db)
+    if comes:
+        assert writer.record([record()], timeout_seconds=5)
+    assert writer.fold_spool(timeout_seconds=5)
+    assert spool.pending(db) == []
+    assert value(db, "select count(*) from spans") == 200 + comes
 
 
 def test_what_a_dead_writer_left_half_written_is_removed_in_time(db: Path) -> None:
