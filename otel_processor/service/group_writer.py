@@ -89,6 +89,7 @@ class GroupWriter:
         self._lock = threading.Condition()
         self._closed = False
         self._waiting_spans = 0
+        self._written_spans = 0
         self._expected_spans = 0
         self._line: deque[object] = deque()
         self._signed_in_at = -math.inf
@@ -109,8 +110,8 @@ class GroupWriter:
     def turn(self, content_bytes: int) -> Iterator[None]:
         """Wait until there is room to decode a request, and keep it for as long as the block goes on, which submits it.
 
-        Decoded, spans take several times the memory of their bodies. So no more of them wait than go into one group, except
-        for a request that is larger by itself.
+        Decoded, spans take several times the memory of their bodies. So there are no more of them, those that are being written
+        among them, than go into one group, except for a request that is larger by itself.
 
         Args:
             content_bytes: of the request, decompressed; its spans are counted only when it is decoded.
@@ -132,7 +133,7 @@ class GroupWriter:
                 self._lock.notify_all()
 
     def _has_room_for(self, more: int) -> bool:
-        under_way = self._waiting_spans + self._expected_spans
+        under_way = self._written_spans + self._waiting_spans + self._expected_spans
         return not under_way or under_way + more <= self._limits.group_spans
 
     def prepared(self, spans: Sequence[SpanRecord]) -> Batch:
@@ -171,7 +172,8 @@ class GroupWriter:
         while is_open:
             group, is_open = self._next_group()
             with self._lock:
-                self._waiting_spans -= sum(waiting.spans for waiting in group)
+                self._written_spans = sum(waiting.spans for waiting in group)
+                self._waiting_spans -= self._written_spans
                 self._lock.notify_all()
             try:
                 if group:
@@ -182,6 +184,9 @@ class GroupWriter:
                 report_bug("service")
                 _refuse(group, Refused.failed())
                 self._leave()
+            with self._lock:
+                self._written_spans = 0
+                self._lock.notify_all()
             self._let_others_in()
         self._leave()
 

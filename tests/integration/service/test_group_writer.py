@@ -53,7 +53,7 @@ def test_decoding_waits_while_a_group_waits_already(db: Path) -> None:
 
 
 def test_large_requests_are_decoded_one_by_one(db: Path) -> None:
-    """Each has more spans than a group, as far as its size tells: the next one begins when the first is submitted and taken."""
+    """Each has more spans than a group, as far as its size tells: the next one begins when the first is submitted and written."""
     recorder = Recorder(db, sent_again=True)
     writer = GroupWriter(recorder, Limits(group_spans=3), patience_seconds=5)
     with writer.turn(1_000_000):
@@ -65,8 +65,32 @@ def test_large_requests_are_decoded_one_by_one(db: Path) -> None:
     recorder.close()
 
 
+def test_a_large_request_is_not_decoded_while_others_are_written(db: Path) -> None:
+    recorder = Recorder(db, sent_again=True)
+    written, goes_on = threading.Event(), threading.Event()
+
+    def on_commit(*_: object) -> None:
+        written.set()
+        assert goes_on.wait(30)
+
+    writer = GroupWriter(recorder, Limits(group_spans=3), patience_seconds=5, on_commit=on_commit)
+    writer.submit(writer.prepared([record(), record()]))
+    writer.start()
+    assert written.wait(30)
+    with writer.turn(512):
+        pass
+    decoding = _taking_a_turn(writer, 1_000_000)
+    decoding.join(0.2)
+    assert decoding.is_alive()
+    goes_on.set()
+    decoding.join(30)
+    assert not decoding.is_alive()
+    assert writer.close(30)
+    recorder.close()
+
+
 def test_small_requests_do_not_go_past_a_large_one(db: Path) -> None:
-    """It has its turn as soon as what was there before it is decoded and taken, however much comes behind it."""
+    """It has its turn as soon as what was there before it is decoded and written, however much comes behind it."""
     recorder = Recorder(db, sent_again=True)
     writer = GroupWriter(recorder, Limits(group_spans=3), patience_seconds=5)
     order: list[str] = []
