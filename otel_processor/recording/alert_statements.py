@@ -11,7 +11,7 @@ from otel_processor.model import Alert
 from otel_processor.recording.alert_stories import NOT_YET, StoredAlert, Story, closed_at, microseconds, sorted_out
 from otel_processor.recording.delta_rows import alert_columns, short_name
 from otel_processor.runs.records import Resolution, RunSummary
-from otel_processor.store.columns import ALERTS, as_list, dump, encodable, unnested
+from otel_processor.store.columns import ALERTS, Columns, as_list, dump, encodable, unnested
 from otel_processor.store.scripts import recording_statement
 
 if TYPE_CHECKING:
@@ -149,14 +149,29 @@ def resolve_unfounded(
     return [pattern for _, _, pattern in unfounded]
 
 
-def reopen_alerts(connection: duckdb.DuckDBPyConnection, were_over: Mapping[str, int]) -> None:
-    """Open what was over with these runs, of which each seemed to end at a microsecond: they go on after all."""
-    if were_over:
-        ends = unnested({"run_id": "VARCHAR", "at_us": "BIGINT"})
+def reopen_alerts(
+    connection: duckdb.DuckDBPyConnection, were_over: Mapping[str, int], standing: Sequence[Story] | None = None
+) -> None:
+    """Open what was over with these runs: they go on after all.
+
+    Args:
+        connection: inside a write transaction.
+        were_over: run → when it seemed to have ended (µs).
+        standing: the stories that are not over; None: all that ended with these runs.
+    """
+    stories = [(run_id, None) for run_id in were_over] if standing is None else standing
+    if stories:
+        ends = unnested({"run_id": "VARCHAR", "pattern": "VARCHAR", "at_us": "BIGINT"})
+        rows: Columns = {
+            "run_id": [run_id for run_id, _ in stories],
+            "pattern": [pattern for _, pattern in stories],
+            "at_us": [were_over[run_id] for run_id, _ in stories],
+        }
         connection.execute(
             f"update alerts set resolved_at = null from ({ends}) as e where alerts.run_id = e.run_id "
+            "and alerts.pattern = coalesce(e.pattern, alerts.pattern) "
             'and alerts.resolved_at = greatest(alerts."at", make_timestamptz(e.at_us))',
-            {"rows": dump({"run_id": list(were_over), "at_us": list(were_over.values())})},
+            {"rows": dump(rows)},
         )
 
 

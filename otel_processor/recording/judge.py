@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterator, Set
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -11,7 +11,7 @@ from otel_processor.detection.bounded import RecentMap
 from otel_processor.model import Alert, History, Pattern, Role
 from otel_processor.policy import Policy
 from otel_processor.pricing import Pricer
-from otel_processor.recording import looking_up, writing
+from otel_processor.recording import alert_statements, looking_up, writing
 from otel_processor.recording.policy_rows import write_policies
 from otel_processor.recording.preparing import Batch, batch_of_columns
 from otel_processor.recording.stored_traces import StoredTraces
@@ -150,13 +150,14 @@ class Judge:
 
     def write(self, connection: duckdb.DuckDBPyConnection, trace_ids: set[str], run_ids: set[str], delta: Delta) -> list[Alert]:
         """Replace the rows of these traces and runs; return alerts as `write_alerts` does."""
-        were_over = writing.remove_rows(connection, trace_ids, run_ids)
-        return self._write_delta(connection, delta, were_over)
+        goes_on = writing.going_on(delta.runs, writing.remove_rows(connection, trace_ids, run_ids))
+        # What was told before under another policy, or by nobody's reckoning now, has no end but the one it has.
+        standing = [(run_id, str(pattern)) for run_id in goes_on for pattern in self.open_patterns(run_id)]
+        alert_statements.reopen_alerts(connection, goes_on, standing)
+        return self._write_delta(connection, delta)
 
-    def _write_delta(
-        self, connection: duckdb.DuckDBPyConnection, delta: Delta, were_over: Mapping[str, int] | None = None
-    ) -> list[Alert]:
-        news = writing.write_delta(connection, delta, self._pricer, were_over)
+    def _write_delta(self, connection: duckdb.DuckDBPyConnection, delta: Delta) -> list[Alert]:
+        news = writing.write_delta(connection, delta, self._pricer)
         for each in delta.resolutions:
             self._over.setdefault(each.run_id, []).append(each.pattern)
         if delta.runs:

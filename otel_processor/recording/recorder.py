@@ -29,6 +29,9 @@ from otel_processor.store import spool
 from otel_processor.store.database import Database, leave_at_once
 from otel_processor.store.opening import resolved
 
+_HOPELESS = 8
+"""Spans that there is no memory for one by one, after which no more of their batch are tried."""
+
 
 class Recorder:
     """Writes spans, and what is decided about them, into one database. Thread-safe: one batch at a time.
@@ -196,8 +199,8 @@ class Recorder:
             while waiting := len(spool.pending(self.path)):
                 try:
                     is_written = self._write(Batch(), timeout_seconds)
-                except (BadRowError, TooMuchError) as error:
-                    is_written = self._sift_spool(timeout_seconds, error)
+                except (BadRowError, TooMuchError):
+                    is_written = self._sift_spool(timeout_seconds)
                 if not is_written or len(spool.pending(self.path)) >= waiting:
                     return False
         return True
@@ -225,47 +228,67 @@ class Recorder:
     def _store(self, batch: Batch, timeout_seconds: float, stay: Callable[[], bool] = leave_at_once) -> bool:
         try:
             return self._write(batch, timeout_seconds, stay=stay) or self._spool(batch)
-        except (BadRowError, TooMuchError) as error:
+        except (BadRowError, TooMuchError):
             dropped = self.counters.dropped
             # It may have been what was spooled. If so this goes through, and the spooled batches follow one by one.
-            if not self._write_in_parts(batch, timeout_seconds, error):
-                return self._spool(batch)
+            left = self._write_in_parts(batch, timeout_seconds)
             kept = self.counters.dropped == dropped
-            self._sift_spool(timeout_seconds, error)
+            if len(left) or left.alerts:
+                return self._spool(left) and kept
+            self._sift_spool(timeout_seconds)
             return kept
 
-    def _write_in_parts(self, batch: Batch, timeout_seconds: float, error: Exception) -> bool:
+    def _write_in_parts(self, batch: Batch, timeout_seconds: float) -> Batch:
         """Write a batch in ever smaller parts: without the rows that DuckDB refuses, no more at once than it has memory for.
 
         Returns:
-            False where the database cannot be reached, or has no memory for a single span.
+            what is left: all from where the database could not be reached, and spans that there was no memory for one by one.
         """
-        try:
-            return self._write(batch, timeout_seconds, fold=False)
-        except BadRowError:
-            if len(batch) <= 1:
-                self._writer.count(dropped=len(batch))
-                self._writer.refused(error)
-                return True
-        except TooMuchError:
-            if len(batch) <= 1:
-                self._writer.failed(error)
-                return False
-        middle = len(batch) // 2
-        positions = range(len(batch))
-        parts = [batch.pick(positions[:middle]), batch.pick(positions[middle:])]
-        parts[0].alerts, parts[0].sent = batch.alerts, batch.sent
-        return all(self._write_in_parts(part, timeout_seconds, error) for part in parts)
+        waiting, too_large = [batch], list[Batch]()
+        while waiting and len(too_large) < _HOPELESS:
+            part = waiting.pop()
+            try:
+                if self._write(part, timeout_seconds, fold=False):
+                    continue
+                waiting.append(part)
+                break
+            except BadRowError as error:
+                if len(part) <= 1:
+                    self._writer.count(dropped=len(part))
+                    self._writer.refused(error)
+                    continue
+            except TooMuchError as error:
+                if len(part) <= 1:
+                    self._writer.failed(error)
+                    too_large.append(part)
+                    continue
+            middle = len(part) // 2
+            positions = range(len(part))
+            first, second = part.pick(positions[:middle]), part.pick(positions[middle:])
+            first.alerts, first.sent = part.alerts, part.sent
+            waiting += [second, first]
+        left = Batch()
+        for part in (*too_large, *reversed(waiting)):
+            left.extend(part)
+        return left
 
-    def _sift_spool(self, timeout_seconds: float, error: Exception) -> bool:
+    def _sift_spool(self, timeout_seconds: float) -> bool:
         """Write the spooled batches one by one, in parts; return whether all were written."""
         is_written = True
         for path in spool.pending(self.path):
             waiting = load_spooled(path, self._policy)
-            if waiting is not None and self._write_in_parts(waiting, timeout_seconds, error):
-                spool.remove([path])
-            elif waiting is not None:
+            if waiting is None:
+                continue
+            left = self._write_in_parts(waiting, timeout_seconds)
+            if len(left) or left.alerts:
                 is_written = False
+                if len(left) == len(waiting):
+                    continue
+                try:
+                    spool.save(self.path, spooled_columns(left, next(iter(left.plans.values()), None)))
+                except OSError:
+                    continue
+            spool.remove([path])
         return is_written
 
     def _write(

@@ -11,7 +11,7 @@ from otel_processor.recording import alert_statements
 from otel_processor.recording.counting import count_anew, runs_concerned
 from otel_processor.recording.delta_rows import call_columns, run_columns, trace_columns
 from otel_processor.recording.preparing import Batch
-from otel_processor.runs.records import Delta, NamedAgent
+from otel_processor.runs.records import Delta, NamedAgent, RunSummary
 from otel_processor.store.columns import (
     CALLS,
     MEMBER,
@@ -46,17 +46,8 @@ def remove_rows(connection: duckdb.DuckDBPyConnection, trace_ids: set[str], run_
     return were_over
 
 
-def write_delta(
-    connection: duckdb.DuckDBPyConnection, delta: Delta, pricer: Pricer, were_over: Mapping[str, int] | None = None
-) -> list[Alert]:
-    """Write calls, runs with what is counted of them, traces and alerts; return alerts as `write_alerts` does.
-
-    Args:
-        connection: inside a write transaction.
-        delta: what changes.
-        pricer: says what calls cost.
-        were_over: as `remove_rows` returned it, where that was called before.
-    """
+def write_delta(connection: duckdb.DuckDBPyConnection, delta: Delta, pricer: Pricer) -> list[Alert]:
+    """Write calls, runs with what is counted of them, traces and alerts; return alerts as `write_alerts` does."""
     concerned = runs_concerned(connection, delta)
     concerned |= _remove_retold(connection, delta)
     CALLS.insert(connection, call_columns(delta.calls, pricer))
@@ -67,12 +58,16 @@ def write_delta(
         TRACE_RUNS.insert(connection, trace_columns(latest.values()))
     runs = {run.run_id: run for run in delta.runs}
     if runs:
-        were_over = _remove_runs(connection, runs) | dict(were_over or ())
+        were_over = _remove_runs(connection, runs)
         RUNS.insert(connection, run_columns(runs.values()))
-        go_on = {run_id: at_us for run_id, at_us in were_over.items() if run_id in runs and runs[run_id].ended_ns is None}
-        alert_statements.reopen_alerts(connection, go_on)
+        alert_statements.reopen_alerts(connection, going_on(runs.values(), were_over))
     count_anew(connection, delta, concerned)
     return alert_statements.write_decided(connection, delta.alerts, runs, delta.resolutions)
+
+
+def going_on(runs: Iterable[RunSummary], were_over: Mapping[str, int]) -> dict[str, int]:
+    """Return which of the runs that were over go on after all."""
+    return {run.run_id: were_over[run.run_id] for run in runs if run.run_id in were_over and run.ended_ns is None}
 
 
 def _remove_runs(connection: duckdb.DuckDBPyConnection, run_ids: Iterable[str]) -> dict[str, int]:

@@ -261,6 +261,28 @@ def test_a_spooled_batch_that_memory_is_too_small_for_does_not_block(
     assert value(db, "select count(*) from spans") == 200 + comes
 
 
+@pytest.mark.parametrize("is_spooled", [False, True])
+def test_a_span_that_no_memory_is_enough_for_waits_alone(db: Path, monkeypatch: pytest.MonkeyPatch, is_spooled: bool) -> None:
+    """It comes out of the spool once there is more memory; the others of its batch do not wait for that."""
+    others = [record() for _ in range(64)]
+    large = record(attributes={f"text {number}": "word " * 12_800 for number in range(60)})
+    batch = [*others[:5], large, *others[5:]]
+    if is_spooled:
+        with processes.held(db):
+            assert Recorder(db).record(batch, timeout_seconds=0)
+    with monkeypatch.context() as little:
+        little.setitem(database._ENGINE, "memory_limit", "14MB")
+        writer = Recorder(db)
+        assert writer.record([] if is_spooled else batch, timeout_seconds=5)
+        assert not writer.fold_spool(timeout_seconds=5)
+        assert set(stored_ids(db)) == {span.span_id for span in others}
+        writer.close()
+    writer = Recorder(db)
+    assert writer.fold_spool(timeout_seconds=5)
+    assert set(stored_ids(db)) == {span.span_id for span in batch}
+    assert writer.counters.written == 1
+
+
 def test_what_a_dead_writer_left_half_written_is_removed_in_time(db: Path) -> None:
     spool.save(db, spooled_columns(prepare([record()], Policy())))
     old, young = (spool.folder_of(db) / f"{name}.batch.partial" for name in ("old", "young"))

@@ -109,6 +109,17 @@ def test_a_run_that_goes_on_looping_after_it_was_closed_is_looping_again(db: Pat
     assert value(db, OPEN_ALERTS) == 0
 
 
+def test_what_another_policy_told_of_a_run_that_goes_on_stays_over(db: Path, clock: Clock) -> None:
+    """Under the policy of now nothing would ever end it."""
+    idle_too_long(db, clock)
+    told = value(db, "select count(*) from alerts where pattern = 'hard_loop'")
+    lax = Policy(hard_loop_repeats=50, hard_loop_write_repeats=50, no_progress_alert_steps=40, no_progress_stop_steps=50)
+    write(Recorder(db, lax, clock=clock), tool_span("late", "search:dogs=rex and fido", parent="root", at=IDLE + 10))
+    assert told == 1
+    assert rows(db, RUNS)[0][:2] == ("running", "running")
+    assert value(db, OPEN_ALERTS) == 0
+
+
 def test_a_run_whose_spans_still_arrive_is_going_on_however_old_they_are(db: Path, clock: Clock) -> None:
     recorder = Recorder(db, clock=clock)
     write(recorder, *CALLS)

@@ -72,3 +72,18 @@ def test_a_large_store_is_not_read_for_it(db: Path, monkeypatch: pytest.MonkeyPa
     filter_ = StoredTraces()
     ready(db, filter_, 2 * stored_traces.ALONE)
     assert filter_.may_hold("other")
+
+
+def test_what_could_not_be_read_to_the_end_rules_nothing_out() -> None:
+    with duckdb.connect() as connection:
+        connection.execute(
+            "create view spans as select if(i < 5_000, i::varchar, error('no room')) as trace_id from range(9_000) r(i)"
+        )
+        filter_ = StoredTraces()
+        for _ in range(stored_traces.ALONE - 1):
+            filter_.get_ready(connection)
+        with pytest.raises(duckdb.Error, match="no room"):
+            filter_.get_ready(connection)
+        assert filter_.may_hold("17")
+        filter_.get_ready(connection)
+        assert filter_.may_hold("17")
