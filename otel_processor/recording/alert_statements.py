@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from otel_processor.model import Alert
-from otel_processor.recording.alert_stories import NOT_YET, StoredAlert, Story, closed_at, microseconds, sorted_out
+from otel_processor.recording.alert_stories import StoredAlert, Story, closed_at, microseconds, sorted_out
 from otel_processor.recording.delta_rows import alert_columns, short_name
 from otel_processor.runs.records import Resolution, RunSummary
 from otel_processor.store.columns import ALERTS, Columns, as_list, dump, encodable, unnested
@@ -42,8 +42,8 @@ def write_alerts(
         return []
     stored = _stored_alerts(connection, {alert.run_id for alert in alerts})
     new, graver, over = sorted_out(alerts, stored, {}, told_before)
-    for alert_id, at_ns in over.items():
-        _resolve_one(connection, alert_id, at_ns)
+    for alert_id, at_us in over.items():
+        _resolve_one(connection, alert_id, at_us)
     _make_graver(connection, graver)
     ALERTS.insert(connection, alert_columns(new))
     return new + graver
@@ -71,8 +71,8 @@ def write_decided(
     for each in resolutions:
         ends[each.run_id, str(each.pattern)].append(microseconds(each.at_ns))
     new, graver, over = sorted_out([_named(alert, runs.get(alert.run_id)) for alert in alerts], stored, ends, lambda _: False)
-    for alert_id, at_ns in over.items():
-        _resolve_one(connection, alert_id, at_ns)
+    for alert_id, at_us in over.items():
+        _resolve_one(connection, alert_id, at_us)
     _make_graver(connection, graver)
     _name(connection, [one.run_id for one in stored if one.is_nameless], runs)
     closed: dict[str, int] = {}
@@ -204,10 +204,10 @@ def _name(connection: duckdb.DuckDBPyConnection, nameless: Iterable[str], runs: 
     )
 
 
-def _resolve_one(connection: duckdb.DuckDBPyConnection, alert_id: str, at_ns: int) -> None:
+def _resolve_one(connection: duckdb.DuckDBPyConnection, alert_id: str, at_us: int) -> None:
     """Mark the alert of a stand-alone guard as over, which no span says."""
     connection.execute(
         'update alerts set resolved_at = greatest("at", make_timestamptz($at_us)) '
         "where alert_id = $alert_id and resolved_at is null",
-        {"at_us": min(max(at_ns // 1_000, 0), NOT_YET), "alert_id": alert_id},
+        {"at_us": at_us, "alert_id": alert_id},
     )

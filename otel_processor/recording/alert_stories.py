@@ -52,7 +52,7 @@ def sorted_out(
         told_before: whether whoever tells these has told the alert of this id before, as another story.
 
     Returns:
-        the alerts that are new; those that became graver, by their stored ids; and when stored ones were over (ns), by their ids.
+        the alerts that are new; those that became graver, by their stored ids; and when stored ones were over (µs), by their ids.
     """
     by_id = {alert.alert_id: alert for alert in alerts}
     told = {one.alert_id: one for one in stored}
@@ -64,17 +64,17 @@ def sorted_out(
     graver: list[Alert] = []
     over: dict[str, int] = {}
     for alert in by_id.values():
-        key = (alert.run_id, str(alert.verdict.pattern))
+        story = (alert.run_id, str(alert.verdict.pattern))
         same = told.get(alert.alert_id)
         if same is None:
             at = alert.at_ns // 1_000
-            end = _end(at, ends.get(key, ()))
+            end = _end(at, ends.get(story, ()))
             same = next(
                 (
                     other
-                    for other in others[key]
+                    for other in others[story]
                     if other.at_us <= end
-                    and at <= (other.resolved_us or _end(other.at_us, ends.get(key, ())))
+                    and at <= (other.resolved_us or _end(other.at_us, ends.get(story, ())))
                     and (alert.by_guard or not told_before(other.alert_id))
                 ),
                 None,
@@ -82,19 +82,19 @@ def sorted_out(
             if same is None:
                 new.append(alert)
                 continue
-            others[key].remove(same)
+            others[story].remove(same)
         elif alert.resolved_ns is not None:
-            over[alert.alert_id] = alert.resolved_ns
+            over[alert.alert_id] = microseconds(alert.resolved_ns)
         if same.action != Action.STOP and alert.verdict.action is Action.STOP:
             graver.append(replace(alert, alert_id=same.alert_id))
     return new, graver, over
 
 
-def closed_at(key: Story, at_us: int, ends: Mapping[Story, Sequence[int]], runs: Mapping[str, RunSummary]) -> int | None:
+def closed_at(story: Story, at_us: int, ends: Mapping[Story, Sequence[int]], runs: Mapping[str, RunSummary]) -> int | None:
     """Return when an open alert was over (µs): as a resolution says, or else with its run; None: it is not."""
-    if (end_us := _end(at_us, ends.get(key, ()))) < NOT_YET:
+    if (end_us := _end(at_us, ends.get(story, ()))) < NOT_YET:
         return end_us
-    run = runs.get(key[0])
+    run = runs.get(story[0])
     if run is None or run.ended_ns is None or at_us > (end_us := microseconds(run.ended_ns)):
         return None
     return end_us

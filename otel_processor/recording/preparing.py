@@ -44,6 +44,11 @@ class Batch:
     def __len__(self) -> int:
         return len(self.reads)
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether there are neither spans, nor alerts, nor messages."""
+        return not self.reads and not self.alerts and not any(self.sent.values())
+
     def pick(self, positions: Sequence[int]) -> Batch:
         """Return the part of the batch at these positions; alerts stay behind."""
         return Batch(

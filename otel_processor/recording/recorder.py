@@ -16,21 +16,19 @@ from otel_processor.model import Alert, Pattern, Reading, SpanRecord
 from otel_processor.policy import Policy
 from otel_processor.privacy.alerts import cleaned
 from otel_processor.privacy.settings import Privacy
+from otel_processor.recording.backlog import Backlog
 from otel_processor.recording.batch_writer import BatchWriter
 from otel_processor.recording.closing import AT_ONCE
 from otel_processor.recording.housekeeping import IMPATIENT_SECONDS, Housekeeping
 from otel_processor.recording.judge import Judge
+from otel_processor.recording.parts import BadRowError, Left, TooMuchError, write_in_parts
 from otel_processor.recording.preparing import Batch, prepare
-from otel_processor.recording.spooling import load_spooled, spooled_columns, with_spooled
 from otel_processor.recording.writer import Counters, Writer
 from otel_processor.retention import Retention
 from otel_processor.runs.policies import Policies
 from otel_processor.store import spool
 from otel_processor.store.database import Database, leave_at_once
 from otel_processor.store.opening import resolved
-
-_HOPELESS = 8
-"""Spans that there is no memory for one by one, after which no more of their batch are tried."""
 
 
 class Recorder:
@@ -96,6 +94,7 @@ class Recorder:
         self._unplaced = 0
         self._judge = Judge(self._policy)
         self._writer = Writer(self.path)
+        self._backlog = Backlog(self.path, self._policy)
         self._batches = BatchWriter(self._judge, self._writer, self._plan, self._clock)
         self._house = Housekeeping(self.database, self._writer, self._judge, self._policies, self._retention, self._clock)
 
@@ -196,14 +195,14 @@ class Recorder:
     def fold_spool(self, *, timeout_seconds: float) -> bool:
         """Take spooled batches into the database; return whether none is left."""
         with self._lock:
-            while waiting := len(spool.pending(self.path)):
+            while waiting := len(self._backlog.waiting()):
                 try:
                     is_written = self._write(Batch(), timeout_seconds)
                 except (BadRowError, TooMuchError):
-                    is_written = self._sift_spool(timeout_seconds)
-                if not is_written or len(spool.pending(self.path)) >= waiting:
+                    is_written = self._sift_backlog(timeout_seconds)
+                if not is_written or len(self._backlog.waiting()) >= waiting:
                     return False
-        return True
+            return self._backlog.is_empty
 
     def close_idle(self, *, timeout_seconds: float) -> bool:
         """Close all runs that are idle by what their spans say; return False when the database cannot be reached."""
@@ -233,63 +232,19 @@ class Recorder:
             # It may have been what was spooled. If so this goes through, and the spooled batches follow one by one.
             left = self._write_in_parts(batch, timeout_seconds)
             kept = self.counters.dropped == dropped
-            if len(left) or left.alerts:
-                return self._spool(left) and kept
-            self._sift_spool(timeout_seconds)
+            kept &= self._spool(left.too_large, is_too_large=True)
+            if not left.unreached.is_empty:
+                return self._spool(left.unreached) and kept
+            self._sift_backlog(timeout_seconds)
             return kept
 
-    def _write_in_parts(self, batch: Batch, timeout_seconds: float) -> Batch:
-        """Write a batch in ever smaller parts: without the rows that DuckDB refuses, no more at once than it has memory for.
+    def _write_in_parts(self, batch: Batch, timeout_seconds: float) -> Left:
+        """Write a batch as far as DuckDB takes it."""
+        return write_in_parts(batch, lambda part: self._write(part, timeout_seconds, fold=False), self._writer)
 
-        Returns:
-            what is left: all from where the database could not be reached, and spans that there was no memory for one by one.
-        """
-        waiting, too_large = [batch], list[Batch]()
-        while waiting and len(too_large) < _HOPELESS:
-            part = waiting.pop()
-            try:
-                if self._write(part, timeout_seconds, fold=False):
-                    continue
-                waiting.append(part)
-                break
-            except BadRowError as error:
-                if len(part) <= 1:
-                    self._writer.count(dropped=len(part))
-                    self._writer.refused(error)
-                    continue
-            except TooMuchError as error:
-                if len(part) <= 1:
-                    self._writer.failed(error)
-                    too_large.append(part)
-                    continue
-            middle = len(part) // 2
-            positions = range(len(part))
-            first, second = part.pick(positions[:middle]), part.pick(positions[middle:])
-            first.alerts, first.sent = part.alerts, part.sent
-            waiting += [second, first]
-        left = Batch()
-        for part in (*too_large, *reversed(waiting)):
-            left.extend(part)
-        return left
-
-    def _sift_spool(self, timeout_seconds: float) -> bool:
-        """Write the spooled batches one by one, in parts; return whether all were written."""
-        is_written = True
-        for path in spool.pending(self.path):
-            waiting = load_spooled(path, self._policy)
-            if waiting is None:
-                continue
-            left = self._write_in_parts(waiting, timeout_seconds)
-            if len(left) or left.alerts:
-                is_written = False
-                if len(left) == len(waiting):
-                    continue
-                try:
-                    spool.save(self.path, spooled_columns(left, next(iter(left.plans.values()), None)))
-                except OSError:
-                    continue
-            spool.remove([path])
-        return is_written
+    def _sift_backlog(self, timeout_seconds: float) -> bool:
+        """Write the spooled batches one by one; return whether all were written."""
+        return self._backlog.sift(lambda batch: self._write_in_parts(batch, timeout_seconds))
 
     def _write(
         self, batch: Batch, timeout_seconds: float, *, fold: bool = True, stay: Callable[[], bool] = leave_at_once
@@ -314,7 +269,7 @@ class Recorder:
             ) as connection:
                 before = self.counters
                 if fold:
-                    together, folded = with_spooled(batch, self.path, self._policy)
+                    together, folded = self._backlog.before(batch)
                 self._batches.write(connection, together)
                 self._writer.counters = replace(self.counters, put_away=self._judge.put_away)
                 self._writer.sign_in(connection)
@@ -353,26 +308,18 @@ class Recorder:
             for run_id, patterns in self._judge.take_over().items():
                 self._on_over(run_id, patterns)
 
-    def _spool(self, batch: Batch) -> bool:
-        if not len(batch) and not batch.alerts:
+    def _spool(self, batch: Batch, *, is_too_large: bool = False) -> bool:
+        if batch.is_empty:
             return True
         try:
-            spool.save(self.path, spooled_columns(batch, self._plan))
+            self._backlog.add(batch, self._plan, is_too_large=is_too_large)
         except OSError as error:
-            self._unplaced = len(batch)
+            self._unplaced += len(batch)
             self._writer.count(dropped=0 if self._sent_again else len(batch))
             self._writer.failed(error)
             return False
         self._writer.count(spooled=len(batch))
         return True
-
-
-class BadRowError(Exception):
-    """DuckDB refuses something in a batch."""
-
-
-class TooMuchError(Exception):
-    """DuckDB has too little memory for a batch at once."""
 
 
 _recorders: weakref.WeakSet[Recorder] = weakref.WeakSet()

@@ -15,9 +15,6 @@ from otel_processor.recording.preparing import Batch, batch_of_columns, evidence
 from otel_processor.store import spool
 from otel_processor.store.columns import DELIVERIES, SPANS, Columns
 
-FOLDED_AT_ONCE = 32
-"""Spooled batches that one transaction takes along."""
-
 _NEEDED = {"trace_id": str, "span_id": str, "start_unix_nano": int, "end_unix_nano": int}
 
 
@@ -37,27 +34,6 @@ def spooled_columns(batch: Batch, plan: DeliveryPlan | None = None) -> dict[str,
             kept["evidence"].append(evidence_text(read.kept.evidence))
     waiting = {"spans": batch.columns, "kept": kept, "alerts": alert_columns(batch.alerts), "sent": batch.sent}
     return waiting if plan is None else waiting | {"plan": plan.as_row()}
-
-
-def with_spooled(batch: Batch, db: Path, policy: Policy) -> tuple[Batch, list[Path]]:
-    """Return the batch together with batches that wait in the spool of a database, and their files.
-
-    Args:
-        batch: goes behind them.
-        db: the database file.
-        policy: what they will be judged by.
-    """
-    paths = spool.pending(db)[:FOLDED_AT_ONCE]
-    if not paths:
-        return batch, []
-    together, taken = Batch(), []
-    for path in paths:
-        waiting = load_spooled(path, policy)
-        if waiting is not None:
-            together.extend(waiting)
-            taken.append(path)
-    together.extend(batch)
-    return together, taken
 
 
 def load_spooled(path: Path, policy: Policy) -> Batch | None:
