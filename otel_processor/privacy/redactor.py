@@ -6,11 +6,12 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, Final
 
 import re2
 
-from otel_processor.privacy import assignments, curl, elements, kinds
+from otel_processor.privacy import assignments, commands, curl, elements, kinds
 from otel_processor.privacy.escapes import ESCAPE, unescaped
 from otel_processor.privacy.nesting import parsed, parts_of_list, parts_of_object
 from otel_processor.privacy.patterns import compiled
@@ -18,7 +19,14 @@ from otel_processor.privacy.places import replaced
 from otel_processor.privacy.secret_names import ASSIGNED, HEAD, LAST, LISTED, VALUED, is_secret, may_hold_secret
 
 _DEPTH: Final = 64
-_BY_NAME: Final = (assignments.secrets_in, elements.secrets_in, elements.literals_in, elements.entries_in, curl.secrets_in)
+_BY_NAME: Final = (
+    assignments.secrets_in,
+    elements.secrets_in,
+    elements.literals_in,
+    elements.entries_in,
+    curl.secrets_in,
+    commands.secrets_in,
+)
 _RANDOM_DIGITS, _GUESSABLE_DIGITS = 8, 3
 
 
@@ -75,7 +83,7 @@ class Redactor:
             # Blanks are written as escapes in JSON.
             rf"(?i:{kinds.SCHEMES})(?:\s|\\[nrt])+[A-Za-z0-9._~+/=-]{{12}}" if self._authorization else "",
             rf"{HEAD}(?:{ASSIGNED}|\s+[\\\"'A-Za-z0-9]|{VALUED}|{LISTED}|{LAST})" if self._by_name else "",
-            f"{elements.SUSPICIOUS}|{curl.SUSPICIOUS}" if self._by_name else "",
+            f"{elements.SUSPICIOUS}|{curl.SUSPICIOUS}|{commands.SUSPICIOUS}" if self._by_name else "",
         ]
         pattern = "|".join(f"(?:{each})" for each in looked_for if each)
         # Bytes, since Python's texts would have to be made such for RE2 each time, and no groups, which cost as much again.
@@ -150,16 +158,16 @@ class Redactor:
                 self.text(key, found) if isinstance(key, str) else key: self.value(inner, found, under, depth - 1)
                 for key, inner, under in parts_of_object(value, name)
             }
-            return (
-                curl.object_without(told, lambda secret: self._stand_in(kinds.PASSWORD, secret, found)) if self._by_name else told
-            )
+            if not self._by_name:
+                return told
+            stood_in = partial(self._stand_in, kinds.PASSWORD, found=found)
+            return commands.object_without(curl.object_without(told, stood_in), stood_in)
         if isinstance(value, list | tuple):
             parts = [self.value(inner, found, under, depth - 1) for inner, under in parts_of_list(value, name)]
-            return (
-                curl.arguments_without(parts, lambda secret: self._stand_in(kinds.PASSWORD, secret, found))
-                if self._by_name
-                else parts
-            )
+            if not self._by_name:
+                return parts
+            stood_in = partial(self._stand_in, kinds.PASSWORD, found=found)
+            return commands.arguments_without(curl.arguments_without(parts, stood_in), stood_in)
         return value
 
     def _named(self, text: str, name: str, found: Counter[str]) -> str:

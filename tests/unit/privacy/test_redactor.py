@@ -180,6 +180,16 @@ INNOCENT = [
     '<string name="enter_password">Enter</string><input type="password">hunter22</input><entry key="password">${DB}</entry>',
     '<input name="password" value=""/><add key="ApiKey" value="${KEY}"/><a name="secret" href="x1">here</a>',
     b"max_tokens: 12 \x00\xff\x89PNG token password",
+    "SSHPASS=x sshpass -e ssh -p 2222 host; ssh -p 2222 host",
+    "mysql -u root -p shop; mkdir -p shop; mysql --port 3306",
+    "docker run -p 8080:80 web login; docker build -p x; cd docker && login -p 8080",
+    "sshpass -p is insecure, use -e; the -p option of mysql asks",
+    'sshpass -p "$PASS" ssh x; mysql -p$PASS; mysql -p"${PASS}"; docker login -p <password>',
+    "openssl rsa -passin env:PASS -passout file:x; unzip -p a.zip file",
+    "echo done | sudo tee /etc/x; echo $PASS | sudo -S true; echo yes | docker run --password-stdin",
+    '["docker", "run", "-p", "8080:80", "web"]',
+    '["sshpass", "-e", "ssh", "-p", "2222"]',
+    '["mysql", "-u", "root", "-p", "shop"]',
 ]
 
 
@@ -193,6 +203,7 @@ def test_what_only_looks_like_a_secret_stays(text: str | bytes) -> None:
 WORDS = st.text(st.sampled_from("abc -:;=&|<>/\\'\"\n.,0123"), max_size=40)
 ORDINARY = st.lists(
     st.sampled_from(["curl", "-u", "--user", "docker", "<b>", "</b>", "<token>", "&quot;", "&lt;", "name", "https://x:80/y"])
+    | st.sampled_from(["sshpass", "mysql", "login", "-p", "-pa1", "echo", "sudo -S", "openssl", "-passin", "pass:a1", '","'])
     | WORDS,
     max_size=8,
 ).map(" ".join)
@@ -208,7 +219,8 @@ def test_what_the_thorough_look_changes_the_quick_one_suspects_and_again_it_chan
 
 @given(ORDINARY)
 def test_without_a_command_or_a_name_that_says_so_nothing_is_a_secret(text: str) -> None:
-    text = text.replace("curl", "fetch")
+    for command in ("curl", "sshpass", "mysql", "docker", "openssl", "echo"):
+        text = text.replace(command, "fetch")
     assert cleaned(text) == (text, Counter())
     assert cleaned(text.split(" ")) == (text.split(" "), Counter())
 
@@ -298,6 +310,25 @@ COMMANDS = [
     "curl -u 'bob:{}': no answer",
     "CURL -u bob:{} https://x",
     "Curl -u bob:{} https://x",
+    "sshpass -p {} ssh -p 2222 x",
+    "sshpass -v -p'{}' scp a x:b",
+    "cd x && mysql -uroot -p{} shop < dump.sql; docker run -u node:node web",
+    'bash -c "mysqldump -h db -p{} shop"',
+    "curl --cert c.pem --pass {} https://x",
+    "redis-cli -h x -a {} ping",
+    "docker login -u bob -p {} ghcr.io",
+    "helm registry login -u bob -p={} ghcr.io",
+    "az login --service-principal -u x -p '{}' --tenant y",
+    "mongosh -u bob -p {} shop",
+    "ldapsearch -D cn=bob -w {} -b dc=x",
+    "sqlcmd -S x -U sa -P {} -Q 'select 1'",
+    "openssl rsa -in key.pem -passin pass:{} -out y",
+    "7z x -p{} a.7z",
+    "echo {} | sudo -S apt-get install x",
+    "echo '{}' | sudo -kS true",
+    "echo -n {} | docker login -u bob --password-stdin",
+    "ran ['sshpass', '-p', '{}', 'ssh'] and failed",
+    '{{"cmd": "sshpass -p \\"{}\\" ssh" and broken',
 ]
 
 
@@ -324,6 +355,12 @@ def test_passwords_that_a_command_is_given_are_found(shape: str, secret: str) ->
         ["curl", "-sSu", "bob:S3cret!x"],
         ["curl.exe", "--user=bob:S3cret!x"],
         ["curl", "--proxy-user", "bob:S3cret!x"],
+        ["sshpass", "-p", "S3cret!x", "ssh", "-p", "2222"],
+        ["/usr/bin/mysql", "-u", "root", "-pS3cret!x", "shop"],
+        ["docker", "login", "-p", "S3cret!x"],
+        ["docker", "login", "-p=S3cret!x", 1, "-p", 2],
+        ["openssl", "rsa", "-passin", "pass:S3cret!x"],
+        ["curl", "--pass", "S3cret!x", "https://x"],
     ],
 )
 def test_passwords_in_a_list_of_arguments_are_found(arguments: list[Any]) -> None:
@@ -342,6 +379,14 @@ def test_passwords_are_found_in_arguments_beside_the_command(command: str, name:
         assert "S3cret!x" not in str(after)
         assert REDACTOR.suspects(orjson.dumps(value).decode())
     assert not cleaned({name: "docker", "args": ["run", "-u", "bob:S3cret!x"]})[1]
+
+
+@pytest.mark.parametrize("command", ["sshpass", "/usr/bin/sshpass"])
+def test_a_password_is_found_in_arguments_beside_a_command_that_runs_another(command: str) -> None:
+    after, found = cleaned({"args": ["-p", "S3cret!x", "ssh", "-p", "2222"], "command": command})
+    assert found == {"password": 1}
+    assert after["args"] == ["-p", stand_in("password", "S3cret!x"), "ssh", "-p", "2222"]
+    assert REDACTOR.suspects(orjson.dumps({"args": ["-p", "S3cret!x"], "command": command}).decode())
 
 
 def test_a_dollar_begins_a_password_where_single_quotes_leave_it() -> None:
@@ -411,6 +456,10 @@ def test_numbers_of_any_length_survive_beside_a_secret() -> None:
         "<password " * 9_000 + ">",
         "<password>x" * 9_000,
         "&quot;password&quot;:&quot;" * 3_000,
+        "sshpass -p " * 5_000,
+        "mysql -p'" * 6_000,
+        "echo a | sudo " * 4_000,
+        "docker login " * 4_000 + "-p x",
     ],
 )
 def test_texts_made_to_be_slow_or_deep_are_answered(text: str) -> None:
