@@ -19,6 +19,12 @@ LOOKED_AT_CHARS = 1_500
 CONTENT_CHARS = 64
 """Characters from which a text that is written is content."""
 
+_UNTOLD_KEYS = VOLATILE_KEYS | frozenset(
+    "attempt retry retry_count retryCount _ _t _cb cb cache_bust cacheBust cache_buster cacheBuster client_ts clientTs _meta "
+    "progressToken".split()
+)
+"""Arguments that tell nothing of what is asked. The signature has those of `VOLATILE_KEYS` alone left out: it is defined so."""
+
 _DEPTH = 6
 _MEMBERS = 64
 _PLAIN = frozenset({str, bool, float, int})
@@ -43,7 +49,7 @@ def argument_text(arguments: Any) -> str:
     """Return the values of arguments, without their names, as a text of bounded length."""
     if isinstance(arguments, str):
         return arguments[:LOOKED_AT_CHARS]
-    if type(arguments) is dict and len(arguments) <= _MEMBERS and VOLATILE_KEYS.isdisjoint(arguments):
+    if type(arguments) is dict and len(arguments) <= _MEMBERS and _UNTOLD_KEYS.isdisjoint(arguments):
         # Most arguments are a few short values side by side.
         values = list(arguments.values())
         if _PLAIN.issuperset(map(type, values)):
@@ -59,7 +65,7 @@ def _collect(value: Any, parts: list[str], depth: int) -> None:
         parts.append(value[:LOOKED_AT_CHARS])
     elif isinstance(value, Mapping | list | tuple):
         if isinstance(value, Mapping):
-            inside = [inner for key, inner in value.items() if key not in VOLATILE_KEYS]
+            inside = [inner for key, inner in value.items() if key not in _UNTOLD_KEYS]
         else:
             inside = list(value[:_MEMBERS])
         for inner in inside if depth else ():
@@ -122,10 +128,12 @@ def long_content(arguments: Any) -> int | None:
 
 
 def addressee(arguments: Any) -> str | None:
-    """Return whom a message is sent to, if the arguments say it: the same words to another person are another message."""
+    """Return whom or what something is sent to, if the arguments say it: the same words to another are another message."""
     if type(arguments) is not dict:
         return None
     named = [(key, arguments[key]) for key in _ADDRESSEES if key in arguments]
+    if not named:
+        named = [(key, value) for key, value in arguments.items() if _ADDRESSED.search(str(key)) and key not in _UNTOLD_KEYS]
     return argument_text(dict(named)).casefold() if named else None
 
 
@@ -158,6 +166,10 @@ _ADDRESSEES = (
     "to", "recipient", "recipients", "to_email", "email", "email_address", "to_address", "phone", "phone_number", "channel",
     "channel_id", "chat_id", "para", "destinatario",
 )  # fmt: skip
+_ADDRESSED = re.compile(
+    r"(?:^|_)(?:id|number|device|user|customer|client|issue|ticket|host|account|thread|target|repo|repository)$|[a-z](?:Id|Number)$"
+)
+"""Arguments that name one of many, where nobody is named."""
 _STATEMENT = re.compile(
     r"\s*(?:select\s.{1,500}\sfrom|insert\s+into|update\s+\S+\s+set|delete\s+from|with\s+\w+\s+as)\s", re.IGNORECASE | re.DOTALL
 )

@@ -69,7 +69,7 @@ def _by_name(tool: str) -> Effect:
         return Effect.UNKNOWN
     first = next((word for word in words if word in _READ or word in _WRITE or word in _POLL), None)
     if first is None:
-        return Effect.UNKNOWN
+        return Effect.READ if _READS_WITHIN.search(tool.lower()) else Effect.UNKNOWN
     if first in _THINGS and words[-1] in _POLL:
         return Effect.POLL
     # In a name that begins with a reading verb, later nouns that look like verbs do not write (`get_order`, `list_books`).
@@ -77,6 +77,22 @@ def _by_name(tool: str) -> Effect:
         return Effect.WRITE
     return Effect.POLL if any(word in _POLL for word in words) else Effect.READ
 
+
+@lru_cache(maxsize=4_096)
+def keeps_notes(tool: str) -> bool:
+    """Return whether a tool writes down what the agent means to do, or that it is alive: that changes nothing out there."""
+    return any(word.lower() in _NOTES for word in _WORD.findall(tool[:200]))
+
+
+_NOTES = frozenset(
+    "todo todos plan plans note notes scratchpad journal memo memory heartbeat think thought thoughts thinking "
+    "nota notas notiz notizen".split()
+)
+
+_READS_WITHIN = re.compile(
+    "search|suche|recherche|fetch|lookup|查询|查詢|搜索|搜尋|检索|检查|读取|讀取|获取|検索|取得|確認|一覧|조회|검색|확인"
+)
+"""Verbs that look, within words that are written together."""
 
 _THINGS = frozenset("order exchange refund transfer return post reply".split())
 """Nouns whose status is asked for: `order_status`."""

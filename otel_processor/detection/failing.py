@@ -7,16 +7,27 @@ from typing import NamedTuple
 
 from otel_processor.detection.asking import argument_text
 from otel_processor.detection.bounded import RecentMap
-from otel_processor.model import Call, ErrorClass
+from otel_processor.model import Call, Effect, ErrorClass
 
 _TOOLS = 64
-_REMEMBERED = 8
+_REMEMBERED = 24
 _SHORT_CHARS, _LINE_CHARS = 600, 300
 _MARKUP = re.compile(r"</?[a-z_]{1,30}>")
 
 _WORD = re.compile(r"[^\W\d]\w*")
 _TRACEBACK = re.compile(r"^\s*(?:Traceback|File \"|at |\^|~)")
 _EXCEPTION = re.compile(r"^\s*(?:[\w.]*(?:Error|Exception|Warning|NotFound|Refused|Exit|Interrupt|panic))\b")
+_BODY_CHARS = 400
+_TOLD = re.compile(
+    r"\s*(?:(?:(?:fatal |internal )?(?:error|fehler|erreur|exception)|fatal)\s*[:(\[]"
+    r"|Traceback \(most recent|\w+(?:Error|Exception): )",
+    re.IGNORECASE,
+)
+"""How a text begins that stands where a result would and tells a failure."""
+_SUCCEEDED = ("ok", "success", "succeeded")
+_ANSWERS = frozenset({Effect.READ, Effect.POLL})
+"""Where a failure is told without being one, it may be what was asked for: whether a name is taken, a site is up."""
+
 _COMMON = frozenset(
     "the a an of in is are was not no to for error failed failure exception traceback file line module with and or "
     "exit exited code status returncode return returned process output stdout stderr".split()
@@ -53,13 +64,24 @@ def what_it_says(text: str) -> Said:
 def what_failed(call: Call) -> Said | None:
     """Return what a call's failure says, or None where it worked."""
     reading = call.reading
-    if not reading.is_error and call.error_class is None:
+    if not reading.is_error and call.error_class is None and not _tells_failure(call):
         return None
     if reading.withheld is not None and reading.withheld.is_mute:
         return what_it_says("")
     if isinstance(reading.result, str) or reading.result is None:
         return what_it_says(reading.result or reading.error_message or "")
     return what_it_says(reading.error_message or argument_text(reading.result))
+
+
+def _tells_failure(call: Call) -> bool:
+    """Return whether a call that came back as a success says in its result that what it should do was not done."""
+    result = call.reading.result
+    if call.effect in _ANSWERS or result is None:
+        return False
+    if type(result) is str:
+        return len(result) <= _BODY_CHARS and _TOLD.match(result) is not None
+    # Of what only asks, that is an answer: the name is taken, the host is not reached.
+    return type(result) is dict and call.effect is Effect.WRITE and any(result.get(key) is False for key in _SUCCEEDED)
 
 
 def says_the_same(one: Said, other: Said) -> bool:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import zlib
 from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any
 
 from otel_processor.detection.canonical import NotCanonicalError, canonical_json
-from otel_processor.detection.masking import mask_volatile
+from otel_processor.detection.masking import MASK, mask_volatile
 from otel_processor.model import ResultEvidence
 
 HEAD_CHARS, MIDDLE_CHARS, TAIL_CHARS = 768, 192, 384
@@ -17,6 +18,9 @@ HEAD_CHARS, MIDDLE_CHARS, TAIL_CHARS = 768, 192, 384
 
 WHOLE_CHARS = HEAD_CHARS + 2 * MIDDLE_CHARS + TAIL_CHARS
 """A result up to this long is looked at whole."""
+
+_VALUE_CHARS = 80
+_NOTHING_BUT_MASKS = re.compile(rf"[\W{MASK}]*")
 
 # Everything but letters, digits, `_`, `-` and non-ASCII bytes separates words.
 _WORDS_ONLY = bytes(c if chr(c).isalnum() or c in {0x2D, 0x5F} or c >= 0x80 else 0x20 for c in range(256))
@@ -49,12 +53,15 @@ def examine(text: str, *, raw: str | None = None) -> ResultEvidence:
         text: the whole result.
         raw: its `raw_hash`, when that is known already.
     """
-    masked = mask_volatile(text if len(text) <= WHOLE_CHARS else _stretches(text)).encode("utf-8", "surrogatepass")
+    looked_at = mask_volatile(text if len(text) <= WHOLE_CHARS else _stretches(text))
+    # The time, or a new id, is what was asked for; it has no words.
+    is_value = len(text) <= _VALUE_CHARS and MASK in looked_at and _NOTHING_BUT_MASKS.fullmatch(looked_at) is not None
+    masked = (text if is_value else looked_at).encode("utf-8", "surrogatepass")
     about_length = b"" if len(text) <= WHOLE_CHARS else b"%d" % (len(text) // 64)
     return ResultEvidence(
         raw_hash=raw or raw_hash(text),
         fingerprint=hashlib.sha256(masked + about_length).hexdigest(),
-        sketch=_sketch(masked),
+        sketch=frozenset() if is_value else _sketch(masked),
         length=len(text),
     )
 

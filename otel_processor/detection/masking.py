@@ -25,6 +25,8 @@ _VOLATILE = re.compile(
     r"|1[5-9][0-9]{8}(?:[0-9]{3}){0,3}\b(?:\.[0-9]+)?"  # epoch in s, ms, µs or ns, 2017 to 2033
     rf"|(?=[0-9]*[a-fA-F]){_HEX}{{12,}}\b"  # hexadecimal id
     r"|[0-9]{1,2}[/.][0-9]{1,2}[/.][0-9]{2,4},? [0-9]{1,2}:[0-9]{2}(?::[0-9]{2})?(?: ?[AaPp][Mm])?\b"  # day and minute
+    r"|(?:[0-9]{1,4}[dhms]){2,4}\b"  # duration or age in several units, 3m12s
+    r"|(?<=[ \t]{2})[0-9]{1,4}[dhms](?=[ \t]{2}|[ \t]*(?:\n|\Z))"  # age in a column of a table
     r"|[0-9]+(?:\.[0-9]+)? ?(?:[nuµm]?s|secs?|seconds?|milliseconds?|minutes?|mins?|hours?|hrs?)\b"  # duration
     r"(?<![12][0-9][0-9]0s)"
     r")"
@@ -34,6 +36,9 @@ _VOLATILE = re.compile(
 _KEYED = re.compile(
     r'"((?:\w{0,24}(?:duration|elapsed|latency|uptime|took|time_?taken|(?:response|execution|wall|run)_?time)'
     r"(?:_?(?:ms|us|ns|s|secs?|seconds?|millis(?:econds)?))?)|p?pid|nonce|ts|timestamp|attempt"
+    r"|seq|polls|poll_?count|tick"
+    r"|(?:\w{0,24}_)?(?:tokens|quota|credits|requests|calls)_?(?:used|left|remaining)"
+    r"|remaining_?(?:tokens|quota|credits|requests|calls)"
     r'|(?:\w{0,24}_|x-)?(?:request|trace|span|correlation)[_-]?id)"( ?: ?)(?:"[^"\n]{0,200}"|-?[0-9][0-9.eE+-]*)',
     re.IGNORECASE,
 )

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from otel_processor.detection.asking import Asked
 from otel_processor.detection.bounded import RecentMap, RecentSet
-from otel_processor.detection.effects import effect_of
+from otel_processor.detection.effects import effect_of, keeps_notes
 from otel_processor.detection.failing import Said
 from otel_processor.detection.fingerprint import changed_chars, result_text, without_ids
 from otel_processor.detection.trail import Past
@@ -23,6 +23,9 @@ _WORDS = 6_144
 _SKETCHES = 64
 _SIGNATURES = 2_048
 _WRITTEN = 1_024
+
+_WORDLESS_CHARS = 5
+"""Characters from which an answer without words shows something."""
 
 LEAST_NEW, MOST_NEW = 0.3, 5.0
 """Times `policy.min_new_share` that the answer to another question must bring to be new, and that to the same question in the
@@ -40,6 +43,8 @@ class News(NamedTuple):
     """It is another one than the same call brought last, if only by a word; ids and what is masked do not count."""
     is_first: bool
     """The agent had not made this very call with success before."""
+    is_back: bool = False
+    """The run had it before, but the same call brought something else last: a value that goes to and fro."""
 
 
 class Novelty:
@@ -85,7 +90,8 @@ class Novelty:
         was_seen = fingerprint in self._fingerprints
         self._fingerprints.add_one(fingerprint)
         last = self._last_sketch.get(call.signature) if call.signature is not None else None
-        if call.signature is not None and (last is None or not was_seen):
+        is_back = was_seen and last is not None and evidence.sketch != frozenset(last)
+        if call.signature is not None and (last is None or is_back or not was_seen):
             self._last_sketch.put(call.signature, array("Q", evidence.sketch))
         if policy.progress_rule == "changed":
             before, self._last_result = self._last_result, evidence.sketch
@@ -95,7 +101,10 @@ class Novelty:
             )
             return News(moved, was_seen, stirred=moved, is_first=is_first)
         if was_seen:
-            return News(False, was_seen=True, stirred=False, is_first=is_first)
+            return News(False, was_seen=True, stirred=False, is_first=is_first, is_back=is_back)
+        if not evidence.sketch and evidence.length >= _WORDLESS_CHARS:
+            # A board drawn with signs, or nothing but a time: it is another one.
+            return News(True, was_seen=False, stirred=True, is_first=is_first)
         return self._compare(evidence.sketch, last, policy, how_new, is_first=is_first)
 
     def _compare(
@@ -141,10 +150,10 @@ def judge(
     """Say whether a call is progress (True), flat (False) or unknown (None).
 
     What the agent declared wins. An error is flat. A successful write of something not written before is progress
-    whatever it answers. Otherwise the result must be new. A call that may have changed something (a shell command says
-    nothing when it succeeds, and looks at a part of what it printed before), or that looks anew after a change (the same
-    tests after an edit), is unknown, not flat; so is its failure when it says something that was not said before (a test's
-    non-zero exit).
+    whatever it answers, unless it is a note to itself. Otherwise the result must be new. A call that may have changed
+    something (a shell command says nothing when it succeeds, and looks at a part of what it printed before), or that looks
+    anew after a change (the same tests after an edit), is unknown, not flat; so is its failure when it says something that
+    was not said before (a test's non-zero exit).
 
     Args:
         call: the tool call.
@@ -172,16 +181,19 @@ def judge(
     if said is not None:
         # A failure that says nothing may be the answer: `grep` ends so when there is no match.
         return None if news.is_new or (may_be_work and (not news.was_seen or not said.words)) else False
+    if call.effect is Effect.WRITE and keeps_notes(call.reading.tool or ""):
+        return None if news.is_first else False
     if call.effect is Effect.WRITE and news.is_first:
         # What was written before in other words may still be work; it does not start all counts anew.
         return True if writes_new else None
     if news.is_new is False and news.is_first and past.is_question and tells_much(call) and call.effect is Effect.UNKNOWN:
         # It was asked, answered at length and said nothing new: whatever it may do, it told the agent what it knew.
         return False
-    if _is_answer(call, news, past) and asks_another():
-        # "sunny" for another city: the agent knows something that it did not.
+    if (_is_answer(call, news, past) or _is_of_a_list(call, news)) and asks_another():
+        # "sunny" for another city, or none in stock of another article: the agent knows something that it did not.
         return None
-    if news.is_new is False and (may_be_work or (news.stirred and repeats < policy.hard_loop_poll_repeats - 1)):
+    moves = (news.stirred or news.is_back) and repeats < policy.hard_loop_poll_repeats - 1
+    if news.is_new is False and (may_be_work or moves):
         return None
     return news.is_new
 
@@ -214,6 +226,19 @@ def _is_answer(call: Call, news: News, past: Past) -> bool:
         return False
     text = "" if call.reading.result is None else result_text(call.reading.result)[:MUCH_CHARS]
     return len(text.split()) <= _VALUE_WORDS and _NOTHING.search(text) is None
+
+
+def _is_of_a_list(call: Call, news: News) -> bool:
+    """Return whether a look-up names by keys what it is about, no two words together: one of many things, each of which may
+    well have the answer of the one before it, also that there is none.
+    """
+    arguments = call.reading.arguments
+    if call.effect is not Effect.READ or news.is_new is not False or not news.is_first or tells_much(call):
+        return False
+    return type(arguments) is dict and not any(type(value) is str and _BLANK.search(value) for value in arguments.values())
+
+
+_BLANK = re.compile(r"\s")
 
 
 def _short(digest: str) -> int:

@@ -12,13 +12,19 @@ from otel_processor.policy import Policy
 _GRAVE = 1
 """Failures after the first warning from which the advice is to stop."""
 
+_OTHERWISE_ASKED = 2
+"""Transient failures beyond what one call is let pass that calls with other arguments are."""
+
+_TOLD = 8
+"""Failures that the evidence lists."""
+
 
 def find_retry_storm(call: Call, streak: FailureStreak, policy: Policy) -> Verdict | None:
     """Return a verdict when a tool's failures in a row are more than retrying is good for.
 
     Four ways: a transient failure of one call beyond what is tolerated; a failure that no retry heals, or that says the
-    request itself is wrong, of the same call again; the same failure whatever was asked; attempts that layers below the
-    agent multiplied.
+    request itself is wrong, of the same call again; the same failure whatever was asked, later where it passes by itself;
+    attempts that layers below the agent multiplied.
 
     Args:
         call: the latest, which failed.
@@ -39,7 +45,12 @@ def find_retry_storm(call: Call, streak: FailureStreak, policy: Policy) -> Verdi
     if call.error_class is ErrorClass.PERMANENT and streak.times > policy.retry_permanent and _is_no_tool(said):
         failures = list(streak.latest)
         return _verdict(call, streak, failures, policy.retry_permanent + 1, "does not exist and was called again", grave=True)
-    if call.error_class is not ErrorClass.TRANSIENT and call.effect is not Effect.WRITE:
+    if call.error_class is ErrorClass.TRANSIENT:
+        alike = _in_a_row(streak, lambda past: past.error_class is ErrorClass.TRANSIENT and says_the_same(past.said, said))
+        if len(alike) >= policy.transient_tolerance + _OTHERWISE_ASKED:
+            text = f"failed {len(alike)} times in a row for the same passing reason, whatever it was asked"
+            return _verdict(call, streak, alike, policy.transient_tolerance + _OTHERWISE_ASKED, text, grave=True)
+    elif call.effect is not Effect.WRITE:
         # What is written is another thing each time, and may be nearer to the goal; `same_failures` counts those.
         alike = _in_a_row(streak, lambda past: says_the_same(past.said, said))
         if len(alike) >= policy.retry_failures:
@@ -65,6 +76,7 @@ def _in_a_row(streak: FailureStreak, belongs: Callable[[Failure], bool]) -> list
 
 def _verdict(call: Call, streak: FailureStreak, failures: list[Failure], limit: int, text: str, *, grave: bool) -> Verdict:
     tool = call.reading.tool or "a tool"
+    failures = failures[-_TOLD:]
     pauses = [round((later.start_ns - earlier.end_ns) / 1e9, 3) for earlier, later in pairwise(failures)]
     return Verdict(
         pattern=Pattern.RETRY_STORM,

@@ -25,6 +25,15 @@ def how_new(latest: Past, trail: Trail) -> float:
     return _REWORDED_NEW if any(is_reworded(asked, other) for other in before) else LEAST_NEW
 
 
+def asks_another(latest: Past, trail: Trail) -> bool:
+    """Return whether a call asks its tool about another thing than the calls before it, not for more or less of the same."""
+    if not latest.arguments or how_new(latest, trail) != LEAST_NEW:
+        return False
+    mine = latest.asked.words | latest.asked.numbers
+    others = (past.asked.words | past.asked.numbers for past in trail.of_tool(latest.tool, _LOOKED_BACK))
+    return not any(mine <= other or other <= mine for other in others)
+
+
 def _alike(latest: Past, others: list[Past]) -> list[Past]:
     """Return the call and those that ask what it asks, or what one of these asks."""
     alike = [latest]

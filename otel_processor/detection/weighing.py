@@ -6,10 +6,11 @@ from typing import NamedTuple
 
 from otel_processor.detection.agent_state import AgentState
 from otel_processor.detection.asking import LOOKED_AT_CHARS
+from otel_processor.detection.effects import keeps_notes
 from otel_processor.detection.failing import Said
-from otel_processor.detection.progress import LEAST_NEW, News, judge
+from otel_processor.detection.progress import News, judge
 from otel_processor.detection.repeats import Repeats
-from otel_processor.detection.reworded import how_new
+from otel_processor.detection.reworded import asks_another
 from otel_processor.detection.trail import Past
 from otel_processor.model import Call, Effect, ErrorClass
 from otel_processor.policy import Policy
@@ -54,7 +55,7 @@ def weigh(agent: AgentState, call: Call, past: Past, news: News, said: Said | No
         writes_new=writes_new,
         past=past,
         said=said,
-        asks_another=lambda: how_new(past, agent.trail) == LEAST_NEW and past.arguments != "",
+        asks_another=lambda: asks_another(past, agent.trail),
     )
     failed_for_now = call.error_class is ErrorClass.TRANSIENT and call.reading.progress_declared is None
     tolerated = failed_for_now and (repeats.failures if repeats is not None else 0) < policy.transient_tolerance
@@ -62,11 +63,12 @@ def weigh(agent: AgentState, call: Call, past: Past, news: News, said: Said | No
         progress = None
     elif policy.repeat_scope == "change":
         # Doing something different may have changed what the same call answers: test, edit, test is work.
-        does_something = succeeded and call.effect in _MAY_CHANGE and progress is not False
-        if progress or (does_something and news.is_first and not agent.did_the_same(past, news)):
+        does_something = succeeded and call.effect in _MAY_CHANGE and progress is not False and not keeps_notes(past.tool)
+        did_the_same = does_something and agent.did_the_same(past, news)
+        if progress or (does_something and news.is_first and not did_the_same):
             agent.something_changed(call)
             repeats = None
-        elif does_something and call.effect is Effect.UNKNOWN and agent.follows_another(call):
+        elif does_something and not did_the_same and call.effect is Effect.UNKNOWN and agent.follows_another(call):
             agent.may_have_changed(call)
     if call.signature is not None:
         repeats = _count(agent, call, news, repeats, policy, failed_for_now=failed_for_now, tolerated=tolerated)
@@ -92,11 +94,11 @@ def _count(
 
 def _stirred(agent: AgentState, call: Call, news: News, repeats: Repeats, policy: Policy) -> bool:
     """Return whether the answer moved a little: that is no news, but something is going on; not so for ever."""
-    if not news.stirred or repeats.stirred >= policy.hard_loop_poll_repeats:
+    if not (news.stirred or news.is_back) or repeats.stirred >= policy.hard_loop_poll_repeats:
         return False
     if call.reading.progress_declared is False:
         return False
     if call.effect is Effect.POLL:
-        return not news.was_seen
+        return news.is_back or not news.was_seen
     # A failure that is worded otherwise tells something only where something was done about it.
     return not call.reading.is_error or agent.follows_another(call)

@@ -28,6 +28,14 @@ _REPR_ERROR: Final = re.compile(r"""\berror=('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"
 _TRACEBACK: Final = "Traceback (most recent call last)"
 
 
+_ABOUT_FAILURES: Final = frozenset(
+    "error error_code error_message error_type errorCode errorMessage errorType code message status status_code statusCode "
+    "detail details description hint type reason success ok request_id requestId retry_after retryAfter retryable timestamp "
+    "traceback stack".split()
+)
+"""What an object with an `error` has beside it where it tells nothing but a failure."""
+
+
 @dataclass(frozen=True, slots=True)
 class FailureKeys:
     """The attributes in which the writers of a span tell of failures, beside those that all use."""
@@ -101,7 +109,9 @@ def is_failed_object(result: Mapping[str, Any]) -> bool:
         return True
     if result.get("is_error") is True or result.get("isError") is True:
         return True
-    return bool(result.get("error")) and (len(result) == 1 or result.get("success") is False)
+    if not result.get("error"):
+        return False
+    return result.get("success") is False or result.get("ok") is False or _ABOUT_FAILURES.issuperset(result)
 
 
 def _type(attributes: Attributes, exception: Attributes | None) -> str | None:

@@ -31,6 +31,8 @@ def with_result(result: Any) -> dict[str, Any]:
         (with_result('{"status": "Error", "error": {"message": "no backend", "code": 7}}'), {}, None, "no backend"),
         (with_result({"error": "no backend"}), {}, None, "no backend"),
         (with_result({"success": False, "error": "no backend"}), {}, None, "no backend"),
+        (with_result({"ok": False, "error": "channel_not_found", "channel": "C1"}), {}, None, "channel_not_found"),
+        (with_result({"error": "no such order", "code": 404, "requestId": "r1"}), {}, None, "no such order"),
         (with_result('{"is_error": true, "message": "no backend"}'), {}, None, "no backend"),
         (with_result('{"isError": true, "message": "no backend"}'), {}, None, "no backend"),
         (
