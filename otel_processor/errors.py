@@ -62,6 +62,10 @@ class StoreUnavailableError(StoreError):
     """The database file cannot be opened or written at all: missing folder, no rights, disk full."""
 
 
+class StoreFullError(StoreUnavailableError):
+    """There is no space to write to."""
+
+
 class StoreMemoryError(StoreUnavailableError):
     """DuckDB has too little memory for what it was given at once."""
 

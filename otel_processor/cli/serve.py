@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import signal
+import sys
 import threading
 from dataclasses import replace
 from pathlib import Path
@@ -142,7 +143,12 @@ def serve(
         if page is not None:
             page.stop()
     click.echo(f"ended; {', '.join(f'{name} {number:,}' for name, number in service.counts.all().items()) or 'nothing came'}")
-    if not done or not ending.is_set():
+    if not done:
+        # A thread that is still inside the database would abort the interpreter's own end.
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(1)
+    if not ending.is_set():
         click.get_current_context().exit(1)
 
 

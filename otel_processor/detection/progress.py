@@ -189,7 +189,7 @@ def judge(
     if news.is_new is False and news.is_first and past.is_question and tells_much(call) and call.effect is Effect.UNKNOWN:
         # It was asked, answered at length and said nothing new: whatever it may do, it told the agent what it knew.
         return False
-    if (_is_answer(call, news, past) or _is_of_a_list(call, news)) and asks_another():
+    if (_is_answer(call, news, past) or _is_of_a_list(call, news, past)) and asks_another():
         # "sunny" for another city, or none in stock of another article: the agent knows something that it did not.
         return None
     moves = (news.stirred or news.is_back) and repeats < policy.hard_loop_poll_repeats - 1
@@ -228,12 +228,12 @@ def _is_answer(call: Call, news: News, past: Past) -> bool:
     return len(text.split()) <= _VALUE_WORDS and _NOTHING.search(text) is None
 
 
-def _is_of_a_list(call: Call, news: News) -> bool:
+def _is_of_a_list(call: Call, news: News, past: Past) -> bool:
     """Return whether a look-up names by keys what it is about, no two words together: one of many things, each of which may
-    well have the answer of the one before it, also that there is none.
+    well have the answer of the one before it, also that there is none. A search that finds nothing is none of them.
     """
     arguments = call.reading.arguments
-    if call.effect is not Effect.READ or news.is_new is not False or not news.is_first or tells_much(call):
+    if call.effect is not Effect.READ or news.is_new is not False or not news.is_first or past.is_question or tells_much(call):
         return False
     return type(arguments) is dict and not any(type(value) is str and _BLANK.search(value) for value in arguments.values())
 

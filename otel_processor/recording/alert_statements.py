@@ -11,7 +11,7 @@ from otel_processor.model import Alert
 from otel_processor.recording.alert_stories import StoredAlert, Story, closed_at, microseconds, sorted_out
 from otel_processor.recording.delta_rows import alert_columns, short_name
 from otel_processor.runs.records import Resolution, RunSummary
-from otel_processor.store.columns import ALERTS, Columns, as_list, dump, encodable, unnested
+from otel_processor.store.columns import ALERTS, MEMBER, Columns, as_list, dump, encodable, unnested
 from otel_processor.store.scripts import recording_statement
 
 if TYPE_CHECKING:
@@ -147,6 +147,34 @@ def resolve_unfounded(
             {"rows": dump({"alert_id": [row[0] for row in over], "at_us": [row[1] for row in over]})},
         )
     return [pattern for _, _, pattern in unfounded]
+
+
+def move_alerts(connection: duckdb.DuckDBPyConnection, moved: Mapping[tuple[str, str], str]) -> None:
+    """Let the alerts of traces, and the messages about them, go with the traces into other runs.
+
+    Args:
+        connection: inside a write transaction.
+        moved: (trace, run that it was in) → the run that it is in now.
+    """
+    if not moved:
+        return
+    runs = unnested({"trace_id": "VARCHAR", "was_in": "VARCHAR", "run_id": "VARCHAR"})
+    rows: Columns = {
+        "trace_id": [trace_id for trace_id, _ in moved],
+        "was_in": [run_id for _, run_id in moved],
+        "run_id": list(moved.values()),
+    }
+    ids = connection.execute(
+        f"update alerts set run_id = m.run_id from ({runs}) as m where alerts.trace_id = m.trace_id and alerts.run_id = m.was_in "
+        "returning alert_id",
+        {"rows": dump(rows)},
+    ).fetchall()
+    if ids:
+        connection.execute(
+            "update deliveries set run_id = a.run_id from alerts as a where deliveries.alert_id = a.alert_id "
+            f"and a.alert_id in ({MEMBER})",
+            {"ids": as_list(alert_id for (alert_id,) in ids)},
+        )
 
 
 def reopen_alerts(

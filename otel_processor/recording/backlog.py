@@ -13,7 +13,10 @@ from otel_processor.recording.spooling import load_spooled, spooled_columns
 from otel_processor.store import spool
 
 TAKEN_AT_ONCE = 32
-"""Spooled batches that one transaction takes along."""
+"""Spooled batches that one transaction takes along, at the most."""
+
+TAKEN_BYTES = 8 << 20
+"""Their bytes together, unless one alone has more: read, they take several times as much."""
 
 _LOOKS = 256
 """Looks at the spool after which what there was too little memory for is tried again."""
@@ -50,11 +53,16 @@ class Backlog:
     def before(self, batch: Batch) -> tuple[Batch, list[Path]]:
         """Return a batch together with what waits, which goes before it, and the files of that."""
         together, taken = Batch(), list[Path]()
+        size = 0
         for path in self.waiting()[:TAKEN_AT_ONCE]:
-            spooled = load_spooled(path, self._policy)
+            more = spool.size_of(path)
+            if taken and size + more > TAKEN_BYTES:
+                break
+            spooled = self._load(path)
             if spooled is not None:
                 together.extend(spooled)
                 taken.append(path)
+                size += more
         if not taken:
             return batch, []
         together.extend(batch)
@@ -83,8 +91,9 @@ class Backlog:
         """
         is_written = True
         for path in self.waiting():
-            spooled = load_spooled(path, self._policy)
+            spooled = self._load(path)
             if spooled is None:
+                is_written = is_written and path not in self._too_large
                 continue
             left = write(spooled)
             if not left.unreached.is_empty:
@@ -100,3 +109,11 @@ class Backlog:
                     continue
             spool.remove([path])
         return is_written
+
+    def _load(self, path: Path) -> Batch | None:
+        """Return a batch; None where it is gone, makes no sense, or cannot be read now, which is tried again later."""
+        try:
+            return load_spooled(path, self._policy)
+        except (MemoryError, OSError):
+            self._too_large.add(path)
+            return None

@@ -150,7 +150,13 @@ class Judge:
 
     def write(self, connection: duckdb.DuckDBPyConnection, trace_ids: set[str], run_ids: set[str], delta: Delta) -> list[Alert]:
         """Replace the rows of these traces and runs; return alerts as `write_alerts` does."""
-        goes_on = writing.going_on(delta.runs, writing.remove_rows(connection, trace_ids, run_ids))
+        removed = writing.remove_rows(connection, trace_ids, run_ids)
+        goes_on = writing.going_on(delta.runs, removed.were_over)
+        # A run that is named after its loop was told takes the alert along.
+        named = [
+            (trace, was) for trace in delta.traces if (was := removed.were_in.get(trace.trace_id, trace.run_id)) != trace.run_id
+        ]
+        alert_statements.move_alerts(connection, {(trace.trace_id, was): trace.run_id for trace, was in named})
         # What was told before under another policy, or by nobody's reckoning now, has no end but the one it has.
         standing = [(run_id, str(pattern)) for run_id in goes_on for pattern in self.open_patterns(run_id)]
         alert_statements.reopen_alerts(connection, goes_on, standing)

@@ -192,10 +192,15 @@ class Recorder:
             self._writer.count(dropped=spans)
             self._writer.overrun(spans)
 
-    def fold_spool(self, *, timeout_seconds: float) -> bool:
-        """Take spooled batches into the database; return whether none is left."""
+    def fold_spool(self, *, timeout_seconds: float, goes_on: Callable[[], bool] = lambda: True) -> bool:
+        """Take spooled batches into the database; return whether none is left.
+
+        Args:
+            timeout_seconds: how long to wait for the file.
+            goes_on: asked before each transaction; the rest waits where it says False.
+        """
         with self._lock:
-            while waiting := len(self._backlog.waiting()):
+            while goes_on() and (waiting := len(self._backlog.waiting())):
                 try:
                     is_written = self._write(Batch(), timeout_seconds)
                 except (BadRowError, TooMuchError):

@@ -37,12 +37,19 @@ def spooled_columns(batch: Batch, plan: DeliveryPlan | None = None) -> dict[str,
 
 
 def load_spooled(path: Path, policy: Policy) -> Batch | None:
-    """Return a batch that waits in the spool, or None when it is gone or makes no sense and is put aside."""
+    """Return a batch that waits in the spool, or None when it is gone or makes no sense and is put aside.
+
+    Raises:
+        MemoryError: there is too little memory for it now.
+        OSError: it cannot be read now.
+    """
     waiting = spool.load(path)
     if waiting is None:
         return None
     try:
         return batch_of_spooled(waiting, policy)
+    except MemoryError:
+        raise
     except Exception:  # noqa: BLE001 - anything may be wrong with what somebody else wrote
         spool.put_aside(path)
         return None

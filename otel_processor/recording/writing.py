@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from otel_processor.model import Alert
 from otel_processor.pricing import Pricer
@@ -37,13 +37,24 @@ def insert_spans(connection: duckdb.DuckDBPyConnection, spans: Batch) -> None:
     SPANS.insert(connection, spans.columns)
 
 
-def remove_rows(connection: duckdb.DuckDBPyConnection, trace_ids: set[str], run_ids: set[str]) -> dict[str, int]:
-    """Remove what was decided about these traces and runs, to decide it anew; return which runs were over, and when (µs)."""
+class Removed(NamedTuple):
+    """What was decided before."""
+
+    were_over: dict[str, int]
+    """Runs that were over, and since when (µs)."""
+    were_in: dict[str, str]
+    """The runs of traces."""
+
+
+def remove_rows(connection: duckdb.DuckDBPyConnection, trace_ids: set[str], run_ids: set[str]) -> Removed:
+    """Remove what was decided about these traces and runs, to decide it anew."""
     connection.execute(f"delete from call_rows where trace_id in ({MEMBER})", {"ids": as_list(trace_ids)})
-    connection.execute(f"delete from trace_runs where trace_id in ({MEMBER})", {"ids": as_list(trace_ids)})
+    links = connection.execute(
+        f"delete from trace_runs where trace_id in ({MEMBER}) returning trace_id, run_id", {"ids": as_list(trace_ids)}
+    ).fetchall()
     were_over = _remove_runs(connection, run_ids)
     recount(connection, run_ids)
-    return were_over
+    return Removed(were_over, dict(links))
 
 
 def write_delta(connection: duckdb.DuckDBPyConnection, delta: Delta, pricer: Pricer) -> list[Alert]:

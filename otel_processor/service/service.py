@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,7 +13,7 @@ from otel_processor.alerts.settings import AlertSettings
 from otel_processor.alerts.sinks import open_sinks
 from otel_processor.bug_reports import report_bug
 from otel_processor.delivery.dispatcher import Dispatcher
-from otel_processor.errors import StoreBusyError, StoreError
+from otel_processor.errors import StoreBusyError, StoreError, StoreFullError
 from otel_processor.model import Mode
 from otel_processor.privacy.settings import Privacy
 from otel_processor.recording.recorder import Recorder
@@ -42,6 +43,9 @@ _log = logging.getLogger("otel_processor.service")
 
 _DELIVERING_SECONDS = 5.0
 """So long the end waits for messages; what is left is sent by whoever looks next."""
+
+_FOLDING_SECONDS = 5.0
+"""So long it takes spooled batches along; what is left waits for whoever writes next."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,7 +145,7 @@ class Service:
         """Look at the database, and open the doors.
 
         Raises:
-            StoreError: the database cannot be used, and will not be later; one that somebody holds is waited for.
+            StoreError: the database cannot be used, and will not be later; one that somebody holds, or space, is waited for.
             ConfigError: nobody can listen there.
         """
         try:
@@ -149,6 +153,9 @@ class Service:
                 pass
         except StoreBusyError as error:
             _log.warning("%s; spans wait in the spool beside it until it is free", error)
+        except StoreFullError as error:
+            # The guard answers, and senders are told to come back, until somebody has made room.
+            _log.warning("%s; senders are told to come back until there is space", error)
         self._writer.start()
         self._doors.open()
 
@@ -162,7 +169,10 @@ class Service:
         self._intake.close()
         try:
             if done:
-                self._recorder.fold_spool(timeout_seconds=self._settings.patience_seconds)
+                until = time.monotonic() + _FOLDING_SECONDS
+                self._recorder.fold_spool(
+                    timeout_seconds=self._settings.patience_seconds, goes_on=lambda: time.monotonic() < until
+                )
             if self._dispatcher is not None:
                 self._dispatcher.close(_DELIVERING_SECONDS)
             if done:

@@ -84,7 +84,7 @@ def export(
         raise StoreError(f"{target} is the database itself; give another place")
     if not path.exists():
         raise missing(path)
-    check_target(target, overwrite=overwrite, folder=kind is Format.PARQUET)
+    check_target(target, of=path, overwrite=overwrite, folder=kind is Format.PARQUET)
     _check_is_export(target)
     with placed(target) as partial:
         file = partial if kind is Format.DUCKDB else partial / ".making.duckdb"

@@ -47,9 +47,7 @@ def backup(db: str | Path, target: Path, *, overwrite: bool, timeout_seconds: fl
     target = resolved(target)
     if target == path or (identity(target) is not None and identity(target) == identity(path)):
         raise StoreError(f"{target} is the database itself; give another place")
-    if target.name.endswith(".wal") and target.with_suffix("") == path:
-        raise StoreError(f"{target} belongs to the database itself; give another place")
-    check_target(target, overwrite=overwrite)
+    check_target(target, of=path, overwrite=overwrite)
     _check_is_database(target)
     with placed(target) as partial:
         waiting = partial.with_name(f"{partial.name}.spool")

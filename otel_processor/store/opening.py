@@ -12,7 +12,14 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from otel_processor.errors import NoDatabaseError, StoreBusyError, StoreError, StoreMemoryError, StoreUnavailableError
+from otel_processor.errors import (
+    NoDatabaseError,
+    StoreBusyError,
+    StoreError,
+    StoreFullError,
+    StoreMemoryError,
+    StoreUnavailableError,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -130,7 +137,11 @@ def translate(error: Exception, path: str | Path) -> StoreError:
     if "not a valid DuckDB database" in text:
         return StoreError(f"{path} is not a DuckDB database; give another path with --db")
     first_line = text.strip().splitlines()[0] if text.strip() else type(error).__name__
-    kind = StoreMemoryError if text.startswith("Out of Memory") else StoreUnavailableError
+    kind: type[StoreError] = StoreUnavailableError
+    if text.startswith("Out of Memory"):
+        kind = StoreMemoryError
+    elif "No space left" in text or "CHECKPOINT during DETACH failed" in text:
+        kind = StoreFullError
     return kind(f"{path} cannot be used: {first_line}")
 
 

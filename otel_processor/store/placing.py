@@ -19,17 +19,27 @@ _ABANDONED_SECONDS = 24 * 3_600.0
 """What lies half made for longer than this, nobody makes any more."""
 
 
-def check_target(target: Path, *, overwrite: bool, folder: bool = False) -> None:
+_BESIDE = (".wal", ".tmp", ".spool", ".compacting", ".compacting.wal", ".compacting.tmp")
+"""Endings of what lies beside a database and is its own: whoever writes next takes it for that."""
+
+
+def check_target(target: Path, *, of: Path, overwrite: bool, folder: bool = False) -> None:
     """Refuse a place that is taken, or that nothing can be put in.
 
     Args:
         target: where something is to be put.
+        of: the database that it is made of.
         overwrite: whether what is there may go.
         folder: whether a folder is to be put there; else it is a file.
 
     Raises:
-        StoreError: it is taken, or its folder is not there.
+        StoreError: it is taken, it is a name of the database's own, or its folder is not there.
     """
+    if (
+        any(target == of.with_name(f"{of.name}{ending}") for ending in _BESIDE)
+        or of.with_name(f"{of.name}.spool") in target.parents
+    ):
+        raise StoreError(f"{target} belongs to the database itself; give another place")
     if not target.parent.is_dir():
         raise StoreError(f"{target.parent} does not exist; create it: mkdir -p '{target.parent}'")
     if not os.path.lexists(target):

@@ -50,7 +50,7 @@ def pending(db: str | Path) -> list[Path]:
 def extent(db: str | Path) -> tuple[int, int]:
     """Return how many batches wait, and their bytes."""
     paths = pending(db)
-    return len(paths), sum(map(_size, paths))
+    return len(paths), sum(map(size_of, paths))
 
 
 def save(db: str | Path, batch: dict[str, Any]) -> Path:
@@ -92,24 +92,32 @@ def _write_durably(folder: Path, content: bytes) -> Path:
     return final
 
 
-def _size(path: Path) -> int:
+def size_of(path: Path) -> int:
+    """Return the bytes of a batch; 0 where it is gone."""
     try:
         return path.stat().st_size
     except OSError:
-        # It was taken along in this moment.
         return 0
 
 
 def load(path: Path) -> dict[str, Any] | None:
-    """Return a waiting batch, or None when it is gone; one that cannot be read is put aside under `.bad`."""
+    """Return a waiting batch, or None when it is gone; what is no batch is put aside under `.bad`.
+
+    Raises:
+        MemoryError: there is too little memory for it now.
+        OSError: it cannot be read now.
+    """
     try:
         batch = orjson.loads(path.read_bytes())
-        if isinstance(batch, dict):
-            return batch
     except FileNotFoundError:
         return None
-    except (OSError, ValueError):
-        pass
+    except ValueError as error:
+        # Nothing is wrong with what there was no memory for.
+        if "memory" in str(error):
+            raise MemoryError(str(error)) from error
+        batch = None
+    if isinstance(batch, dict):
+        return batch
     put_aside(path)
     return None
 

@@ -12,11 +12,13 @@ import pytest
 
 from otel_processor.errors import StoreError, StoreUnavailableError
 from otel_processor.recording.recorder import Recorder
+from otel_processor.sharing.choice import Choice
+from otel_processor.sharing.exporting import Format, export
 from otel_processor.store import spool
 from otel_processor.store.backing_up import backup
 from otel_processor.store.placing import placed
 from tests.integration import processes
-from tests.integration.records import tool_record
+from tests.integration.records import record, tool_record
 from tests.integration.stored import rows, stored_ids, value
 from tests.integration.test_run_totals import assert_true
 from tests.integration.writers import SPANS, Writers
@@ -194,3 +196,15 @@ def test_what_was_left_half_made_goes_after_a_day(tmp_path: Path) -> None:
         partial.write_text("whole")
         assert stat.S_IMODE(partial.stat().st_mode) == 0o600
     assert (tmp_path / "copy").read_text() == "whole"
+
+
+@pytest.mark.parametrize("ending", [".wal", ".tmp", ".spool", ".spool/copy", ".compacting", ".compacting.wal"])
+def test_a_name_of_the_databases_own_is_no_target(db: Path, ending: str) -> None:
+    """What lies there the next writer, or `compact`, would take for its own."""
+    assert Recorder(db).record([record()], timeout_seconds=5)
+    (db.parent / f"{db.name}.spool").mkdir()
+    target = db.with_name(f"{db.name}{ending}")
+    with pytest.raises(StoreError, match="belongs to the database itself"):
+        backup(db, target, overwrite=True, timeout_seconds=5)
+    with pytest.raises(StoreError, match="belongs to the database itself"):
+        export(db, target, kind=Format.DUCKDB, choice=Choice(), without_content=False, overwrite=True, timeout_seconds=5)

@@ -22,7 +22,7 @@ from otel_processor.store import spool
 from tests.integration import processes
 from tests.integration.alert_receiver import AlertReceiver, alert_receiver
 from tests.integration.delivering import Clock, alert, end_alerts, sender, states
-from tests.integration.records import SECOND, START, tool_record
+from tests.integration.records import SECOND, START, record, tool_record
 from tests.integration.stored import rows, value
 
 if TYPE_CHECKING:
@@ -592,3 +592,25 @@ def test_a_busy_file_is_said_once_it_is_busy_for_long(
     assert "messages wait: " in caplog.text
     one.look()
     assert receiver.kinds == ["alert"]
+
+
+@pytest.mark.parametrize("restarted", [False, True])
+def test_the_alert_of_a_run_that_is_named_later_goes_along(
+    db: Path, clock: Clock, receiver: AlertReceiver, restarted: bool
+) -> None:
+    """SDKs send children before the root, which alone may carry the run's name: one loop is one alert, told once, and ends."""
+    one = sender(db, clock, receiver.url)
+    root = "0123456789abcdef"
+    for _ in range(4):
+        call = tool_record("search", {"q": 1}, "none", trace="9" * 32, parent=root)
+        assert one.recorder.record([call], timeout_seconds=5)
+    one.look()
+    assert rows(db, "select run_id, pattern, resolved_at from alerts") == [("9" * 32, "hard_loop", None)]
+    if restarted:
+        one = sender(db, clock, receiver.url)
+    named = {"gen_ai.operation.name": "invoke_agent", "loop.run.id": "invoice-7", "loop.task": "find the invoice"}
+    assert one.recorder.record([record(named, trace="9" * 32, span=root, at=START)], timeout_seconds=5)
+    one.look()
+    assert rows(db, "select run_id, pattern, resolved_at is null from alerts") == [("invoice-7", "hard_loop", False)]
+    assert {run_id for (run_id,) in rows(db, "select run_id from deliveries")} == {"invoice-7"}
+    assert receiver.kinds == ["alert", "recovery"]

@@ -12,8 +12,12 @@ import pytest
 
 import otel_processor.recording
 from otel_processor import StoreBusyError, StoreError, connect
+from otel_processor.errors import StoreFullError, StoreMemoryError, StoreUnavailableError
+from otel_processor.policy import Policy
+from otel_processor.recording.preparing import prepare
 from otel_processor.recording.recorder import Recorder
-from otel_processor.store import scripts
+from otel_processor.recording.spooling import spooled_columns
+from otel_processor.store import scripts, spool
 from otel_processor.store.columns import ALERTS, CALLS, POLICIES, RUNS, SPANS, TRACE_RUNS, WRITERS
 from otel_processor.store.creating import SCHEMA_MINOR
 from otel_processor.store.database import STORAGE_VERSION, Database
@@ -313,3 +317,32 @@ def test_a_file_that_could_not_be_opened_for_an_interruption_is_tried_again(tmp_
         return "open"
 
     assert retry_while_busy(attempt, timeout_seconds=5) == "open"
+
+
+@pytest.mark.parametrize(
+    ("said", "kind"),
+    [
+        ("Out of Memory Error: could not allocate", StoreMemoryError),
+        ('TransactionContext Error: Failed to commit: Could not write file "x": No space left on device', StoreFullError),
+        ("IO Error: Detached database 'store', but CHECKPOINT during DETACH failed. ", StoreFullError),
+        ("IO Error: Cannot open file: Permission denied", StoreUnavailableError),
+    ],
+)
+def test_what_is_wrong_is_told_apart(tmp_path: Path, said: str, kind: type[Exception]) -> None:
+    assert type(translate(duckdb.Error(said), tmp_path)) is kind
+
+
+def test_the_spool_is_taken_along_as_long_as_that_may_go_on(db: Path) -> None:
+    for _ in range(3):
+        spool.save(db, spooled_columns(prepare([record()], Policy())))
+    asked: list[int] = []
+
+    def once() -> bool:
+        asked.append(len(spool.pending(db)))
+        return len(asked) == 1
+
+    with pytest.MonkeyPatch.context() as small:
+        small.setattr("otel_processor.recording.backlog.TAKEN_AT_ONCE", 1)
+        assert not Recorder(db).fold_spool(timeout_seconds=5, goes_on=once)
+    assert asked == [3, 2]
+    assert len(spool.pending(db)) == 2

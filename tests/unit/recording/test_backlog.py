@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import orjson
 import pytest
 
 from otel_processor.policy import Policy
@@ -76,6 +77,63 @@ def test_sifting_ends_where_the_database_cannot_be_reached(db: Path) -> None:
     assert not backlog.sift(unreached)
     assert asked == ["first"]
     assert len(backlog.waiting()) == 2
+
+
+def test_what_is_read_at_once_is_bounded_by_its_size(db: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    backlog = Backlog(db, Policy())
+    for name in ("first", "second", "third"):
+        backlog.add(batch_of(name), None)
+    sizes = [path.stat().st_size for path in spool.pending(db)]
+    monkeypatch.setattr("otel_processor.recording.backlog.TAKEN_BYTES", sizes[0] + sizes[1])
+    assert names_of(backlog.before(Batch())[0]) == ["first", "second"]
+    monkeypatch.setattr("otel_processor.recording.backlog.TAKEN_BYTES", 1)
+    assert names_of(backlog.before(Batch())[0]) == ["first"]
+
+
+@pytest.mark.parametrize("error", [MemoryError("no room"), PermissionError("not now"), OSError(24, "too many open files")])
+def test_what_cannot_be_read_now_is_kept_and_read_later(db: Path, monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
+    backlog = Backlog(db, Policy())
+    for name in ("first", "second"):
+        backlog.add(batch_of(name), None)
+    first, second = spool.pending(db)
+    read_bytes = Path.read_bytes
+
+    def fails_once(path: Path) -> bytes:
+        if path == first:
+            raise error
+        return read_bytes(path)
+
+    with monkeypatch.context() as once:
+        once.setattr(Path, "read_bytes", fails_once)
+        together, taken = backlog.before(Batch())
+        assert (names_of(together), taken) == (["second"], [second])
+        assert backlog.sift(lambda _: Left())
+    assert spool.pending(db) == [first]
+    assert names_of(Backlog(db, Policy()).before(Batch())[0]) == ["first"]
+
+
+def test_a_batch_that_there_was_no_memory_to_parse_is_no_bad_one(db: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """So orjson says it: with the error of a text that is no JSON."""
+    backlog = Backlog(db, Policy())
+    backlog.add(batch_of("first"), None)
+
+    def no_room(_: bytes) -> object:
+        raise orjson.JSONDecodeError("Not enough memory to allocate buffer for parsing", "", 0)
+
+    with monkeypatch.context() as once:
+        once.setattr(orjson, "loads", no_room)
+        assert backlog.before(Batch())[1] == []
+    assert len(spool.pending(db)) == 1
+
+
+def test_what_is_no_batch_is_put_aside(db: Path) -> None:
+    backlog = Backlog(db, Policy())
+    backlog.add(batch_of("first"), None)
+    (path,) = spool.pending(db)
+    path.write_bytes(b"{half a bat")
+    assert backlog.before(Batch())[1] == []
+    assert backlog.is_empty
+    assert path.with_name(f"{path.name}.bad").exists()
 
 
 def test_messages_that_were_sent_wait_like_spans(db: Path) -> None:
