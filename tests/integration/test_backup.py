@@ -203,7 +203,7 @@ def test_a_name_of_the_databases_own_is_no_target(db: Path, ending: str) -> None
     """What lies there the next writer, or `compact`, would take for its own."""
     assert Recorder(db).record([record()], timeout_seconds=5)
     (db.parent / f"{db.name}.spool").mkdir()
-    target = db.with_name(f"{db.name}{ending}")
+    target = db.parent / f"{db.name}{ending}"
     with pytest.raises(StoreError, match="belongs to the database itself"):
         backup(db, target, overwrite=True, timeout_seconds=5)
     with pytest.raises(StoreError, match="belongs to the database itself"):
