@@ -36,6 +36,10 @@ _ABOUT_FAILURES: Final = frozenset(
 """What an object with an `error` has beside it where it tells nothing but a failure."""
 
 
+_PAUSES: Final = frozenset({"GraphInterrupt", "NodeInterrupt"})
+_PAUSED: Final = re.compile(r"\s*(?:(?:Graph|Node)Interrupt)?\(+Interrupt\(|\s*(?:Graph|Node)Interrupt[(:]")
+
+
 @dataclass(frozen=True, slots=True)
 class FailureKeys:
     """The attributes in which the writers of a span tell of failures, beside those that all use."""
@@ -70,12 +74,23 @@ def find_failure(span: SpanFacts, keys: FailureKeys, result: Any, *, result_fail
         or bool(attributes.get(names.ERROR_TYPE))
         or _bad_state(attributes, keys.states)
     )
-    if not failed:
+    if not failed or is_pause(span):
         return None
     return Failure(
         _type(attributes, exception),
         _message(span, exception, keys, result if told_by_result or result_failed or isinstance(result, str) else None),
     )
+
+
+def is_pause(span: SpanFacts) -> bool:
+    """Whether an operation stopped to ask a human, which LangGraph says by an exception: it did not fail, and may go on later."""
+    attributes = span.attributes
+    exception = (find_exception(span) if span.events else None) or {}
+    for kind in (exception.get(names.EXCEPTION_TYPE), attributes.get(names.ERROR_TYPE)):
+        if isinstance(kind, str) and kind.rpartition(".")[2] in _PAUSES:
+            return True
+    told = (exception.get(names.EXCEPTION_MESSAGE), span.status_message, attributes.get(names.LANGFUSE_STATUS_MESSAGE))
+    return any(isinstance(message, str) and _PAUSED.match(message) is not None for message in told)
 
 
 def find_exception(span: SpanFacts) -> Attributes | None:

@@ -5,7 +5,7 @@ Source: Arize-ai/openinference `spec/` and `openinference.semconv.trace`.
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 from otel_processor.dialects import names
 from otel_processor.dialects.dialect import Dialect, Fields, Table
@@ -47,12 +47,23 @@ _TABLES: Final = {
 }
 
 _METADATA_AGENT: Final = "lc_agent_name"
+_METADATA_NODE: Final = "langgraph_node"
 _METADATA_CONVERSATION: Final = ("session_id", "conversation_id", "thread_id")
 
 
 def _role(span: SpanFacts) -> Role | None:
-    kind = word(span.attributes.get(names.OI_KIND))
-    return _ROLES.get(kind.upper(), Role.OTHER) if kind else None
+    attributes = span.attributes
+    kind = word(attributes.get(names.OI_KIND))
+    if kind is None:
+        return None
+    if kind.upper() == "CHAIN" and _is_agent(attributes.get(names.OI_METADATA)):
+        return Role.AGENT
+    return _ROLES.get(kind.upper(), Role.OTHER)
+
+
+def _is_agent(metadata: Any) -> bool:
+    """LangChain's agents are chains: all that runs inside one carries its name, and inside its graph also the node."""
+    return isinstance(metadata, str) and f'"{_METADATA_AGENT}"' in metadata and f'"{_METADATA_NODE}"' not in metadata
 
 
 def _guess(span: SpanFacts) -> Role | None:

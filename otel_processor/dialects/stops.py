@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any, Final
 
 from otel_processor.dialects import names
-from otel_processor.dialects.failures import find_exception
+from otel_processor.dialects.failures import find_exception, is_pause
 from otel_processor.dialects.finish import CONTENT_FILTER, LENGTH, STOP
 from otel_processor.dialects.values import word
 from otel_processor.model import StopReason
@@ -47,8 +47,6 @@ _BY_TYPE: Final = {
     "AbortError": StopReason.CANCELLED,
     "WorkflowCancelledByUser": StopReason.CANCELLED,
     "RunCancelled": StopReason.CANCELLED,
-    "GraphInterrupt": StopReason.HANDED_TO_HUMAN,
-    "NodeInterrupt": StopReason.HANDED_TO_HUMAN,
     # A guardrail is a check of the input or the output, like a provider's filter; the model did not refuse anything.
     "InputGuardrailTripwireTriggered": StopReason.CONTENT_FILTER,
     "OutputGuardrailTripwireTriggered": StopReason.CONTENT_FILTER,
@@ -88,6 +86,7 @@ _BY_MESSAGE: Final = tuple(
         (r"\bstopped due to (?:max iterations|iteration limit)", StopReason.MAX_STEPS),
         (r"\berror_max_turns\b|\bmax_agent_steps\b", StopReason.MAX_STEPS),
         (r"\bcontext_length_exceeded\b|\bmaximum context length\b|\bprompt is too long\b", StopReason.MODEL_LENGTH),
+        (r"\bguardrail tripwire triggered\b", StopReason.CONTENT_FILTER),
         (r"\bcontent_filter\b|\bcontent management policy\b|\bcontent_policy_violation\b", StopReason.CONTENT_FILTER),
     )
 )
@@ -118,6 +117,10 @@ _NAME: Final = re.compile(r"[A-Za-z_][\w.]*")
 _LAST_PART: Final = re.compile(r"\w+$")
 
 
+FROM_WITHIN: Final = frozenset({StopReason.CANCELLED, StopReason.HANDED_TO_HUMAN, StopReason.CONTENT_FILTER})
+"""Why a run may end at any of its spans, while those above close as if nothing had been."""
+
+
 def declared_stop(value: Any) -> StopReason | None:
     """The stop reason that a user or the guard declared; None for a word that is none, and for `running`."""
     told = word(value)
@@ -141,6 +144,8 @@ def stop_by_word(finish_reason: str | None) -> StopReason | None:
 
 def stop_by_failure(span: SpanFacts) -> StopReason | None:
     """Why a run ended that ended with the failure of this span; None where it did not fail or that says no more than `error`."""
+    if is_pause(span):
+        return StopReason.HANDED_TO_HUMAN
     exception = find_exception(span) if span.events else None
     attributes = span.attributes
     error_type = attributes.get(names.ERROR_TYPE)
@@ -149,7 +154,13 @@ def stop_by_failure(span: SpanFacts) -> StopReason | None:
     exception = exception or {}
     messages = [
         message[:_MESSAGE_CHARS]
-        for told in (exception.get(names.EXCEPTION_MESSAGE), span.status_message, attributes.get(names.ERROR_MESSAGE), error_type)
+        for told in (
+            exception.get(names.EXCEPTION_MESSAGE),
+            span.status_message,
+            attributes.get(names.ERROR_MESSAGE),
+            attributes.get(names.ERROR),
+            error_type,
+        )
         if isinstance(told, str) and (message := told.strip())
     ]
     # A status message often is what Python prints: the type, a colon, the text.

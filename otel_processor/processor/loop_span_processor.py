@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from opentelemetry import baggage
 from opentelemetry.sdk.trace import ReadableSpan, Span, SpanProcessor
+from opentelemetry.trace import StatusCode
 
 from otel_processor.alerts.receivers import announce, over
 from otel_processor.detection.bounded import RecentMap
@@ -181,7 +182,9 @@ class LoopSpanProcessor(SpanProcessor):
             self._finish_plain(known, span)
         else:
             self._hand_on(span, reading)
-        if not reading.role.is_call and (not known.has_parent or reading is not NOTHING):
+        tells_end = not reading.role.is_call and (not known.has_parent or reading is not NOTHING)
+        # What failed or was cancelled further down may be where the run ended.
+        if tells_end or span.events or span.status.status_code is StatusCode.ERROR:
             self._note_end(known, span, reading)
         if not known.has_parent:
             self._finish_root(known, span)
@@ -301,7 +304,7 @@ class LoopSpanProcessor(SpanProcessor):
         return said if reason is None else write_tags(span, {names.LOOP_STOP_REASON_DECLARED: str(reason)}) or said
 
     def _note_end(self, known: OpenSpan, span: ReadableSpan, reading: Reading) -> None:
-        """Take in what a root, an agent or a declaration says about the end of a run."""
+        """Take in what a root, an agent, a declaration or a failure says about the end of a run."""
         run_id = surroundings_of(known).declared_run_id or f"{span.context.trace_id:032x}"
         view = SpanView(span)
         end = (span.end_time or 0, f"{span.context.span_id:016x}")

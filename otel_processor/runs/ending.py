@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from otel_processor.dialects.finish import STOP, TOOL_CALLS
-from otel_processor.dialects.stops import stop_by_word
+from otel_processor.dialects.stops import FROM_WITHIN, stop_by_word
 from otel_processor.model import Reading, Role, StopReason
 
 Order = tuple[int, str]
@@ -28,7 +28,7 @@ class Seen(NamedTuple):
     failed: bool
     """Its status is an error."""
     stop: StopReason | None = None
-    """What its failure means for a run that ended with it; looked for on roots and agents only."""
+    """What its failure means for a run that ended with it."""
 
 
 class _Top(NamedTuple):
@@ -53,6 +53,8 @@ class Ending:
     - what the user or the guard declared, the last one; `error` says no more than that, and leaves it to the next;
     - the failure of a root or an agent after which nothing was called any more, the outermost one: a failure that the agent
       went on from did not end it;
+    - a call or a plain span below them that was cancelled, handed over to a human or stopped by a guardrail, and after which
+      nothing was called: not every framework lets the spans above it say so;
     - the word of the outermost agent on how it finished. One that finished asking for tools, which then ran, was not asked
       again: it was at its limit of steps;
     - why the last model call stopped. When that asked for tools and the root closed well, the program took what it wanted (a
@@ -70,6 +72,8 @@ class Ending:
     _call_ns: int = -1
     _tool: Order = (-1, "")
     _model: tuple[Order, str] | None = None
+    _within: tuple[Order, StopReason] | None = None
+    """The last span below roots and agents at which the run may have ended."""
     _last: tuple[int, bool, str, bool, StopReason | None] = (-1, False, "", False, None)
     """The last span: its end, whether it is a root, its id, whether it failed, and what that means."""
 
@@ -82,6 +86,9 @@ class Ending:
             self._declared = (order, reading.stop_declared)
         if (end_ns, seen.is_root, span_id) > self._last[:3]:
             self._last = (end_ns, seen.is_root, span_id, seen.failed, seen.stop)
+        is_within = role.is_call or not (seen.is_root or role.is_task_root)
+        if is_within and seen.stop in FROM_WITHIN and (self._within is None or order > self._within[0]):
+            self._within = (order, seen.stop)
         if role.is_call:
             self._call_ns = max(self._call_ns, end_ns)
             if role is Role.TOOL:
@@ -133,6 +140,8 @@ class Ending:
         told = next((top.stop for top in final if top.stop is not None), declared)
         if told is not None:
             return told
+        if self._within is not None and self._within[0][0] >= self._call_ns:
+            return self._within[1]
         if any(top.failed for top in final):
             return StopReason.ERROR
         return self._by_agent(next((top.finish_reason for top in final if top.finish_reason), None)) or self._by_model()

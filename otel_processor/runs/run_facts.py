@@ -32,7 +32,7 @@ class Glimpse:
     """It has no parent, or one in another process."""
     reading: Reading
     stop: StopReason | None = None
-    """What a failure of it means for the run, if it ends with it."""
+    """What its failure means for the run, if that ends with it."""
 
     @property
     def order(self) -> Order:
@@ -43,9 +43,7 @@ class Glimpse:
     def of(cls, span: SpanRecord, reading: Reading, node: Node) -> Glimpse:
         """Return what the span says about its run."""
         is_root = span.parent_span_id is None or span.parent_is_remote
-        stop = None
-        if is_root or reading.role.is_task_root:
-            stop = StopReason(span.extra[STOP]) if STOP in span.extra else stop_by_failure(span)
+        stop = StopReason(span.extra[STOP]) if STOP in span.extra else stop_by_failure(span)
         return cls(node, span.name, span.service, span.start_ns, span.end_ns, span.status == "ERROR", is_root, reading, stop)
 
 
