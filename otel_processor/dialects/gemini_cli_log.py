@@ -6,6 +6,8 @@ trace of the step that made them, those of a model's answer name none: the sessi
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
 from typing import Any, Final
 
 from otel_processor.dialects import names
@@ -28,9 +30,9 @@ _MODEL: Final = Table.of(
 )
 
 
-def _shared(attributes: Attributes) -> Fields:
+def _shared(agent: str, attributes: Attributes) -> Fields:
     session = word(attributes.get(names.SESSION_ID))
-    found: Fields = {"agent": "gemini-cli"}
+    found: Fields = {"agent": agent}
     return found if session is None else found | {"conversation_id": session}
 
 
@@ -72,17 +74,22 @@ def _home(_: Attributes, __: Attributes) -> str | None:
     return None
 
 
+_EVENTS: Final = {
+    "tool_call": Event(part=LogPart.CALL, role=Role.TOOL, fields=_tool),
+    "api_response": Event(part=LogPart.CALL, role=Role.MODEL, fields=_response),
+    "api_error": Event(part=LogPart.CALL, role=Role.MODEL, fields=_failed),
+    "user_prompt": Event(part=LogPart.NOTE),
+}
+
 GEMINI_CLI_LOG: Final = LogWriter(
     name="gemini_cli",
     prefix="gemini_cli.",
     scopes=frozenset(),
-    events={
-        "tool_call": Event(part=LogPart.CALL, role=Role.TOOL, fields=_tool),
-        "api_response": Event(part=LogPart.CALL, role=Role.MODEL, fields=_response),
-        "api_error": Event(part=LogPart.CALL, role=Role.MODEL, fields=_failed),
-        "user_prompt": Event(part=LogPart.NOTE),
-    },
+    events=_EVENTS,
     home=_home,
-    shared=_shared,
+    shared=partial(_shared, "gemini-cli"),
     keeps_trace=False,
 )
+
+QWEN_CODE_LOG: Final = replace(GEMINI_CLI_LOG, name="qwen_code", prefix="qwen-code.", shared=partial(_shared, "qwen-code"))
+"""A fork, which tells the same under another name."""

@@ -13,7 +13,7 @@ from otel_processor.dialects.dialect import Dialect, Fields, Table
 from otel_processor.dialects.finish import first_reason
 from otel_processor.dialects.messages import read_messages
 from otel_processor.dialects.told import told_in_messages
-from otel_processor.dialects.values import decode_structure, first_content, word
+from otel_processor.dialects.values import count, decode_structure, first_content, word
 from otel_processor.model import Attributes, Role, SpanFacts, Told
 
 _ROLES: Final = {
@@ -23,6 +23,8 @@ _ROLES: Final = {
     "generate_content": Role.MODEL,
     "text_completion": Role.MODEL,
     "llm_call": Role.MODEL,
+    "responses": Role.MODEL,
+    "llm_response": Role.MODEL,
     "invoke_agent": Role.AGENT,
     "invoke_workflow": Role.WORKFLOW,
     "create_agent": Role.OTHER,
@@ -64,6 +66,7 @@ COUNTS: Final = {
         names.REASONING_TOKENS,
         names.REASONING_TOKENS_FLAT,
         names.REASONING_TOKENS_DETAIL,
+        names.THINKING_TOKENS,
         names.OUTPUT_TOKENS_REASONING,
     ),
 }
@@ -75,7 +78,9 @@ _AGGREGATES: Final = {
     "reasoning_tokens": names.AGGREGATED_REASONING_TOKENS,
 }
 _TOTALS: Final = {name: (aggregate, *COUNTS[name]) for name, aggregate in _AGGREGATES.items()}
-_COST: Final = {"cost_usd": (names.OPERATION_COST, names.USAGE_COST, names.USAGE_TOTAL_COST)}
+_COST: Final = {
+    "cost_usd": (names.OPERATION_COST, names.USAGE_COST, names.USAGE_TOTAL_COST, names.TOTAL_COST, names.LITELLM_COST)
+}
 
 _TOOL_WORDS: Final[dict[str, tuple[str, ...]]] = {
     "tool": (names.TOOL_NAME,),
@@ -138,6 +143,7 @@ def _fields(span: SpanFacts, role: Role) -> Fields:
         _add_content(found, span, attributes)
     elif role is Role.MODEL:
         _add_answer(found, span, attributes)
+        _add_cached(found, attributes)
     elif role.is_task_root:
         _add_finish(found, attributes)
         if "finish_reason" not in found and span.events:
@@ -146,6 +152,16 @@ def _fields(span: SpanFacts, role: Role) -> Fields:
         # What one writer puts on every span in place of the agent's name.
         del found["agent"]
     return found
+
+
+def _add_cached(found: Fields, attributes: Attributes) -> None:
+    """Count what was cached as input, where the total shows that the writer counts it beside."""
+    cached = (found.get("cache_read_tokens") or 0) + (found.get("cache_write_tokens") or 0)
+    counted = found.get("input_tokens")
+    if not cached or counted is None:
+        return
+    if count(attributes.get(names.USAGE_TOTAL_TOKENS)) == counted + cached + (found.get("output_tokens") or 0):
+        found["input_tokens"] = counted + cached
 
 
 def _add_finish(found: Fields, attributes: Attributes) -> None:
@@ -173,10 +189,24 @@ def _add_content(found: Fields, span: SpanFacts, attributes: Attributes) -> None
         result = _event_content(span, names.CHOICE_EVENT, names.EVENT_MESSAGE)
         if result is None:
             result = _part_of_details(span, names.OUTPUT_MESSAGES, "tool_call_response", "response")
+    if arguments is None and result is None:
+        # Google's instrumentation, in its first releases, told them as it tells any function's.
+        arguments = _parameters(attributes)
+        result = attributes.get(names.CODE_RETURN_VALUE)
     if arguments is not None:
         found["arguments"] = arguments
     if result is not None:
         found["result"] = result
+
+
+def _parameters(attributes: Attributes) -> dict[str, Any] | None:
+    prefix, suffix = names.CODE_PARAMETERS_PREFIX, ".value"
+    named = {
+        key[len(prefix) : -len(suffix)]: value
+        for key, value in attributes.items()
+        if key.startswith(prefix) and key.endswith(suffix)
+    }
+    return named or None
 
 
 def _add_answer(found: Fields, span: SpanFacts, attributes: Attributes) -> None:

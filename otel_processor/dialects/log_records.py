@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from otel_processor.dialects import names
 from otel_processor.dialects.claude_code_log import CLAUDE_CODE_LOG
 from otel_processor.dialects.codex_log import CODEX_LOG
-from otel_processor.dialects.gemini_cli_log import GEMINI_CLI_LOG
+from otel_processor.dialects.gemini_cli_log import GEMINI_CLI_LOG, QWEN_CODE_LOG
 from otel_processor.dialects.values import amount, word
 from otel_processor.errors import TelemetryFormatError
 from otel_processor.model import LogPart, SpanRecord
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from otel_processor.dialects.log_writer import Event, LogWriter
     from otel_processor.model import LogRecord
 
-WRITERS: Final[tuple[LogWriter, ...]] = (CLAUDE_CODE_LOG, CODEX_LOG, GEMINI_CLI_LOG)
+WRITERS: Final[tuple[LogWriter, ...]] = (CLAUDE_CODE_LOG, CODEX_LOG, GEMINI_CLI_LOG, QWEN_CODE_LOG)
 
 TELLING_DIALECTS: Final = frozenset(name for writer in WRITERS for name in (writer.name, writer.dialect().name))
 """Those whose calls both spans and log records may tell."""

@@ -17,6 +17,9 @@ from otel_processor.model import Attributes, Role, SpanFacts, Told
 
 _ROLES: Final = {"TOOL": Role.TOOL, "LLM": Role.MODEL, "AGENT": Role.AGENT}
 
+_KINDS: Final = (names.OI_KIND, names.GENAI_KIND, names.GENAI_KIND_NAME)
+"""The key of OpenInference, and those of FutureAGI's traceAI and of LoongSuite, who write the rest as it does."""
+
 _WHO: Final = {"agent": (names.OI_AGENT_NAME,), "conversation_id": (names.SESSION_ID,)}
 _TOOL_WORDS: Final = {
     "tool": (names.OI_TOOL_NAME,),
@@ -53,7 +56,7 @@ _METADATA_CONVERSATION: Final = ("session_id", "conversation_id", "thread_id")
 
 def _role(span: SpanFacts) -> Role | None:
     attributes = span.attributes
-    kind = word(attributes.get(names.OI_KIND))
+    kind = first_word(attributes, _KINDS)
     if kind is None:
         return None
     if kind.upper() == "CHAIN" and _is_agent(attributes.get(names.OI_METADATA)):
@@ -78,7 +81,7 @@ def _fields(span: SpanFacts, role: Role) -> Fields:
     found = _TABLES[role].read(attributes)
     if role is Role.TOOL:
         _add_content(found, attributes)
-        if "tool" not in found and attributes.get(names.OI_KIND) is not None:
+        if "tool" not in found and first_word(attributes, _KINDS) is not None:
             found["tool"] = span.name.removesuffix(".__call__").removesuffix(".run")
     elif role is Role.MODEL:
         _add_answer(found, attributes)
@@ -136,7 +139,7 @@ def _told(span: SpanFacts) -> tuple[Told, ...]:
 
 OPENINFERENCE: Final = Dialect(
     name="openinference",
-    markers=frozenset({names.OI_KIND, names.OI_MODEL, names.OI_INPUT_TOKENS}),
+    markers=frozenset({*_KINDS, names.OI_MODEL, names.OI_INPUT_TOKENS}),
     role=_role,
     guess=_guess,
     fields=_fields,

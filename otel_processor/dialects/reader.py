@@ -14,6 +14,7 @@ from otel_processor.dialects import names
 from otel_processor.dialects.adk import ADK
 from otel_processor.dialects.agentops import AGENTOPS
 from otel_processor.dialects.autogen import AUTOGEN
+from otel_processor.dialects.braintrust import BRAINTRUST
 from otel_processor.dialects.claude_code import CLAUDE_CODE
 from otel_processor.dialects.codex import CODEX
 from otel_processor.dialects.crewai import CREWAI
@@ -26,6 +27,7 @@ from otel_processor.dialects.haystack import HAYSTACK
 from otel_processor.dialects.laminar import LAMINAR
 from otel_processor.dialects.langfuse import LANGFUSE
 from otel_processor.dialects.langsmith import LANGSMITH
+from otel_processor.dialects.langwatch import LANGWATCH
 from otel_processor.dialects.livekit import LIVEKIT
 from otel_processor.dialects.log_records import WRITERS
 from otel_processor.dialects.logfire import LOGFIRE
@@ -57,6 +59,8 @@ DIALECTS: Final[tuple[Dialect, ...]] = (
     LANGSMITH,
     LANGFUSE,
     MLFLOW,
+    LANGWATCH,
+    BRAINTRUST,
     GENKIT,
     MASTRA,
     SPRING_AI,
@@ -247,10 +251,11 @@ def _finish_model(found: Fields) -> None:
     _include_cached(found)
     _include_reasoning(found)
     reason = first_reason(found.pop("finish_reason", None))
-    if reason is None:
+    asked = bool(found.get("requested"))
+    if reason is None and not asked:
         return
-    # Some writers say that every turn stopped; one that asked for tools did not.
-    found["finish_reason"] = TOOL_CALLS if reason == STOP and found.get("requested") else reason
+    # Some writers say nothing, or that every turn stopped; one that asked for tools did so for them.
+    found["finish_reason"] = TOOL_CALLS if asked and reason in {None, STOP} else reason
 
 
 def _include_cached(found: Fields) -> None:

@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from tests.unit.dialects.spans import exception, read
+from otel_processor.dialects.stops import stop_by_failure
+from tests.unit.dialects.spans import exception, read, span
 
 TOOL = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "search"}
 AGENTS = "opentelemetry.instrumentation.openai_agents"
@@ -98,3 +99,19 @@ def test_long_messages_are_cut() -> None:
     message = read(TOOL, status="ERROR", status_message="x" * 100_000).error_message
     assert message is not None
     assert len(message) == 4_000
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        {"events": [exception("langgraph.errors.GraphInterrupt", "(Interrupt(value='ok?'),)")], "status": "OK"},
+        {"events": [exception("Exception", "GraphInterrupt((Interrupt(value='ok?'),))")], "status": "ERROR"},
+        {"attributes": {"error.type": "GraphInterrupt"}, "status": "ERROR"},
+        {"attributes": {"langfuse.observation.status_message": "(Interrupt(value='ok?', id='1'),)"}},
+    ],
+)
+def test_asking_a_human_is_no_failure(told: dict[str, Any]) -> None:
+    attributes = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "ask"} | told.get("attributes", {})
+    fields = {name: value for name, value in told.items() if name != "attributes"}
+    assert not read(attributes, **fields).is_error
+    assert stop_by_failure(span(attributes, **fields)) == "handed_to_human"

@@ -135,6 +135,13 @@ def test_cached_tokens_counted_apart_are_added_to_the_input() -> None:
         ({"gen_ai.response.finish_reason": "MAX_TOKENS"}, "length"),
         ({"anthropic.message.stop_reason": "tool_use"}, "tool_calls"),
         ({"gen_ai.response.finish_reasons": ["content-filter"]}, "content_filter"),
+        ({"gen_ai.response.finish_reasons": ["TOOL_EXECUTION"]}, "tool_calls"),
+        ({"gen_ai.response.finish_reasons": ["toolUse"]}, "tool_calls"),
+        ({"gen_ai.response.finish_reasons": ["MaxTokens"]}, "length"),
+        ({"gen_ai.response.finish_reasons": ["FINISH_REASON_STOP"]}, "stop"),
+        ({"gen_ai.response.finish_reasons": ["FinishReason.STOP"]}, "stop"),
+        ({"gen_ai.response.finish_reasons": ["COMPLETE"]}, "stop"),
+        ({"gen_ai.response.finish_reasons": ["RECITATION"]}, "content_filter"),
         ({"gen_ai.output.messages": json.dumps(ANSWER)}, "tool_calls"),
         ({"gen_ai.response.finish_reasons": ["stop"], "gen_ai.output.messages": json.dumps(ANSWER)}, "tool_calls"),
         ({"gen_ai.response.finish_reasons": []}, None),
@@ -237,3 +244,33 @@ def test_a_model_name_without_a_kind_is_a_model_call() -> None:
 def test_own_status_attribute_tells_a_failure() -> None:
     reading = read(TOOL | {"gen_ai.tool.status": "error"}, status="OK", events=[exception("ValueError", "no backend")])
     assert (reading.is_error, reading.error_type, reading.error_message) == (True, "ValueError", "no backend")
+
+
+@pytest.mark.parametrize("operation", ["responses", "llm_response"])
+def test_operations_that_answer_are_model_calls(operation: str) -> None:
+    assert read({"gen_ai.operation.name": operation, "gen_ai.usage.input_tokens": 5}).role is Role.MODEL
+
+
+def test_parameters_of_a_function_are_the_arguments_of_a_tool() -> None:
+    told = {
+        "gen_ai.operation.name": "execute_tool",
+        "gen_ai.tool.name": "get_weather",
+        "code.function.parameters.city.type": "str",
+        "code.function.parameters.city.value": "Oslo",
+        "code.function.return.value": "4C",
+    }
+    reading = read(told)
+    assert (reading.arguments, reading.result) == ({"city": "Oslo"}, "4C")
+    # The conventions' own say it better.
+    assert read(told | {"gen_ai.tool.call.arguments": '{"q": 1}'}).arguments == {"q": 1}
+
+
+@pytest.mark.parametrize(("total", "counted"), [(1520, 1500), (1020, 1000), (None, 1000)])
+def test_cached_tokens_are_input_also_where_the_total_shows_that_they_are_counted_beside(total: int | None, counted: int) -> None:
+    told = {
+        "gen_ai.operation.name": "chat",
+        "gen_ai.usage.input_tokens": 1000,
+        "gen_ai.usage.output_tokens": 20,
+        "gen_ai.usage.cache_read_input_tokens": 500,
+    }
+    assert read(told if total is None else told | {"gen_ai.usage.total_tokens": total}).input_tokens == counted

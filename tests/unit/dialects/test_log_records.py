@@ -201,6 +201,13 @@ def test_an_answer_of_gemini_cli() -> None:
     assert (reading.input_tokens, reading.output_tokens, reading.reasoning_tokens) == (100, 27, 7)
 
 
+def test_qwen_code_tells_what_gemini_cli_does() -> None:
+    told = {"event.name": "qwen-code.tool_call", "function_name": "read_file", "function_args": '{"path":"a"}', "session.id": "s"}
+    reading = read(told)
+    assert (reading.role, reading.tool, reading.arguments) == (Role.TOOL, "read_file", {"path": "a"})
+    assert (reading.agent, reading.conversation_id) == ("qwen-code", "s")
+
+
 def test_a_span_of_somebody_cannot_be_taken_for_a_record_by_what_a_record_brings() -> None:
     told = RESULT | {"event.name": "claude_code.tool_result", "otel_processor.log.apart": True}
     span = made(told, trace_id="a" * 32, span_id="b" * 16)

@@ -140,3 +140,25 @@ def test_an_agent_is_no_model_call_though_it_carries_tokens() -> None:
 
 def test_a_chain_that_says_nothing_more_is_nothing() -> None:
     assert read({"openinference.span.kind": "CHAIN", "input.value": "x"}) is NOTHING
+
+
+@pytest.mark.parametrize("key", ["gen_ai.span.kind", "gen_ai.span_kind_name"])
+def test_others_write_the_kind_under_another_name(key: str) -> None:
+    tool = read({key: "TOOL", "tool.name": "search", "input.value": '{"q": 1}', "output.value": "hit"})
+    assert (tool.role, tool.tool, tool.arguments, tool.result) == (Role.TOOL, "search", {"q": 1}, "hit")
+    assert read({key: "agent"}, name="finder").role is Role.AGENT
+    assert read({key: "TOOL", "gen_ai.operation.name": "chat"}).role is Role.MODEL
+
+
+@pytest.mark.parametrize(
+    ("metadata", "role"),
+    [
+        ({"lc_agent_name": "boss"}, Role.AGENT),
+        ({"lc_agent_name": "boss", "langgraph_node": "model"}, Role.OTHER),
+        ({"other": "boss"}, Role.OTHER),
+    ],
+)
+def test_an_agent_of_langchain_is_a_chain_outside_its_own_graph(metadata: dict[str, str], role: Role) -> None:
+    reading = read({"openinference.span.kind": "CHAIN", "metadata": json.dumps(metadata)}, name="boss")
+    assert reading.role is role
+    assert (reading.agent == "boss") == ("lc_agent_name" in metadata)

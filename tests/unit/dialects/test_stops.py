@@ -55,6 +55,7 @@ EXCEPTIONS = [
     ("System.Threading.Tasks.TaskCanceledException", "A task was canceled.", "cancelled"),
     ("agents.exceptions.InputGuardrailTripwireTriggered", "Guardrail triggered tripwire", "content_filter"),
     ("pydantic_ai.exceptions.ContentFilterError", "no", "content_filter"),
+    ("AgentsException", "Guardrail tripwire triggered", "content_filter"),
     ("agents.exceptions.ModelRefusalError", "no", "refused"),
     ("langgraph.errors.GraphInterrupt", "approve?", "handed_to_human"),
     ("strands.types.exceptions.MaxTokensReachedException", "unrecoverable state due to max_tokens limit", "model_length"),

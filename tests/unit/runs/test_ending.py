@@ -103,6 +103,24 @@ def test_a_failure_that_the_agent_went_on_from_ended_nothing() -> None:
     assert ended(inside, part, root()) == ("max_steps_reached", "error")
 
 
+CANCELLED = [exception_event("asyncio.exceptions.CancelledError", "")]
+
+
+def test_a_run_may_end_further_down_while_those_above_close_as_if_nothing_had_been() -> None:
+    cancelled = tool_span("last", parent="root", at=7, status="ERROR", events=CANCELLED)
+    assert ended(MODEL, TOOL, cancelled, root()) == ("cancelled", "ok")
+    assert ended(MODEL, TOOL, cancelled, root(status="ERROR")) == ("cancelled", "error")
+    plain = make_span("turn", parent="root", at=7, seconds=3, status="ERROR", status_message="Guardrail tripwire triggered")
+    assert ended(MODEL, TOOL, ANSWER, plain, root()) == ("content_filter", "ok")
+
+
+def test_what_was_cancelled_on_the_way_ended_nothing() -> None:
+    cancelled = tool_span("tool", parent="root", at=3, status="ERROR", events=CANCELLED)
+    assert ended(MODEL, cancelled, ANSWER, root()) == ("completed", "ok")
+    timed_out = tool_span("last", parent="root", at=7, status="ERROR", events=[exception_event("TimeoutError", "")])
+    assert ended(MODEL, TOOL, timed_out, root()) == ("completed", "ok")
+
+
 def test_of_a_run_over_several_traces_the_last_root_tells() -> None:
     more = {"loop.run.id": "chat"}
     first = [tool_span("one", parent="r1", more=more), agent_span("r1", more=more, seconds=5, status="ERROR")]
