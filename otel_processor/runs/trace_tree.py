@@ -13,6 +13,7 @@ _NODES = 20_000
 _PASSED_OVER = 64
 _DEPTH = 128
 _INNER = 16
+_SAME_ID = 8
 """Calls directly inside one span that are remembered until it comes."""
 
 
@@ -98,7 +99,8 @@ class TraceTree:
     def __init__(self) -> None:
         self._nodes: OrderedDict[str, Node] = OrderedDict()
         self._inner: dict[str, list[Node]] = {}
-        self._by_call_id: dict[tuple[Role, str | None, str], Node] = {}
+        self._by_call_id: dict[tuple[Role, str | None, str], tuple[Node, ...]] = {}
+        """The latest calls with an id; some servers use one again."""
         self._loose: dict[str, Loose] = {}
         self.first_end_ns: int | None = None
         """When the first of all its spans ended, also of those that are forgotten."""
@@ -135,7 +137,10 @@ class TraceTree:
             if node.call_id is not None:
                 if len(self._by_call_id) > _NODES:
                     self._by_call_id.clear()
-                self._by_call_id[node.role, node.tool, node.call_id] = first or node
+                key, stands = (node.role, node.tool, node.call_id), first or node
+                known = self._by_call_id.get(key, ())
+                if all(each is not stands for each in known):
+                    self._by_call_id[key] = (*known, stands)[-_SAME_ID:]
         elif node.role is Role.OTHER and inside:
             for inner in inside:
                 self._claim(node.parent_id, inner)
@@ -282,9 +287,8 @@ class TraceTree:
         if above is not None and agree(above, node):
             return above
         if node.call_id is not None:
-            other = self._by_call_id.get((node.role, node.tool, node.call_id))
-            if other is not None and at_once(node, other):
-                return other
+            known = self._by_call_id.get((node.role, node.tool, node.call_id), ())
+            return next((other for other in reversed(known) if at_once(node, other)), None)
         return None
 
 

@@ -299,3 +299,17 @@ def test_calls_of_an_agent_that_never_told_its_name_count_with_those_of_the_run_
     for batches in ([[*before, *after, late]], [before, after, [late]], [[late], after, before]):
         store = stored(*batches)
         assert [store.calls[key].outcome.repeats for key in (("t1", "b0"), ("t1", "b1"), ("t2", "a1"))] == [1, 2, 1]
+
+
+def test_a_call_is_told_by_the_span_that_it_overlaps_also_where_its_id_was_used_again() -> None:
+    """What comes last, a second span of the first call, is put together with it as it is when all come at once."""
+    one, other = {"loop.run.id": "one"}, {"loop.run.id": "other"}
+    first = tool_span("first", "search:a=x", call_id="c1", at=0, seconds=3, more=one)
+    again = tool_span("again", "search:b=y", call_id="c1", at=10, seconds=3, more=one)
+    late = tool_span("late", "search:a=x", call_id="c1", at=0, seconds=3, more=other)
+    whole, pieces = SmallStore(), SmallStore()
+    whole.record([first, again, late])
+    for batch in ([first, again], [late]):
+        pieces.record(batch)
+    assert set(whole.outcomes()) == {("t1", "first"), ("t1", "again")}
+    assert pieces.outcomes() == whole.outcomes()
