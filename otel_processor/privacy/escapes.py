@@ -1,11 +1,14 @@
-r"""Letters and signs that are written as escapes of JSON, `\u0022` for a quote, as .NET and Go write them."""
+r"""Letters and signs that are written as escapes: of JSON, `\u0022` for a quote, as .NET and Go write them; of URLs, `%3A`."""
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
-ESCAPE: Final = r"\\u00(?:[2-7][0-9a-fA-F]|0[9aAdD])"
-"""For RE2: one that stands for ASCII."""
+ESCAPE: Final = r"\\u00(?:[2-7][0-9a-fA-F]|0[9aAdD])|%(?:2[dDfF]|3[aAdD]|40)"
+"""For RE2: one that stands for ASCII; of URLs, one of the signs in and around secrets."""
+
+_OF_URL: Final = re.compile("%([2-7][0-9a-fA-F])")
 
 _MARK: Final = "\\u00"
 _MOST_LEVELS: Final = 8
@@ -42,3 +45,11 @@ def _one_level(text: str) -> str:
             parts[-1] = parts[-1].rstrip("\\")
             parts += (letter, part[2:])
     return "".join(parts)
+
+
+def without_percent(text: str) -> str | None:
+    """Return a text with ASCII in place of the escapes of a URL; None where it has none. Other letters stay escaped."""
+    if "%" not in text:
+        return None
+    told = _OF_URL.sub(lambda found: chr(int(found[1], 16)), text)
+    return None if told == text else told

@@ -12,7 +12,7 @@ from typing import Any, Final
 import re2
 
 from otel_processor.privacy import assignments, commands, curl, elements, kinds
-from otel_processor.privacy.escapes import ESCAPE, unescaped
+from otel_processor.privacy.escapes import ESCAPE, unescaped, without_percent
 from otel_processor.privacy.nesting import parsed, parts_of_list, parts_of_object
 from otel_processor.privacy.patterns import compiled
 from otel_processor.privacy.places import replaced
@@ -105,7 +105,10 @@ class Redactor:
         if self._scan is None or self._closer_scan is None or not _fits(self._scan, text):
             return False
         plain = unescaped(text)
-        return plain is None or _fits(self._closer_scan, plain) or _fits(self._closer_scan, text)
+        address = without_percent(text if plain is None else plain)
+        if plain is None and address is None:
+            return True
+        return any(_fits(self._closer_scan, form) for form in (text, plain, address) if form is not None)
 
     def text(self, text: str, found: Counter[str]) -> str:
         """Return the text without its secrets.
@@ -183,6 +186,17 @@ class Redactor:
         return number
 
     def _plain(self, text: str, found: Counter[str]) -> str:
+        cleaned = self._unescaped(text, found)
+        address = without_percent(cleaned)
+        if address is None:
+            return cleaned
+        inside = Counter[str]()
+        told = self._replaced(address, inside)
+        # Only then, since an address is not read as well without its escapes.
+        found.update(inside)
+        return told if inside else cleaned
+
+    def _unescaped(self, text: str, found: Counter[str]) -> str:
         plain = unescaped(text)
         if plain is not None:
             # Before the text as it is: half of a secret may be found there, which ends at an escape.

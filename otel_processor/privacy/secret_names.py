@@ -9,8 +9,15 @@ from typing import Final
 from otel_processor.privacy.kinds import is_random
 from otel_processor.privacy.places import ENTITY
 
+_WHOSE: Final = (
+    "db|database|smtp|mail|email|imap|ftp|sftp|ssh|mysql|pg|postgres|redis|mongo|rabbitmq|ldap|http|proxy|root|admin|user|login|sudo"
+    "|become|vnc|wifi|require|auth|account|app|key|keystore|truststore"
+)
+"""In front of `pass`, which says too little by itself: how many tests pass."""
+
 HEAD: Final = (
     r"(?i)((?:passw(?:or)?d|passphrase|pwd|secret|token|authorization|cookie|x-(?:amz|goog)-signature"
+    rf"|(?:{_WHOSE})[_-]?pass"
     r"|(?:api|private|secret|access|signing|encryption|master|account|auth|subscription)[_ -]?key)"
     r"(?:[_-]?(?:[0-9]{1,2}|confirm(?:ation)?|repeat(?:ed)?|again|value))?)"
 )
@@ -36,7 +43,7 @@ _SURE: Final = (
     "password", "passwd", "passphrase", "secret", "apikey", "privatekey", "secretkey", "accesskey", "signingkey",
     "encryptionkey", "masterkey", "accountkey", "authkey", "subscriptionkey", "accesstoken", "refreshtoken", "idtoken",
     "authtoken", "bearertoken", "sessiontoken", "securitytoken", "bottoken", "authorization", "setcookie", "xamzsignature",
-    "xgoogsignature",
+    "xgoogsignature", *(f"{whose}pass" for whose in _WHOSE.split("|")),
 )  # fmt: skip
 """How names end, in lower case and without separators, under which nothing else stands."""
 

@@ -180,6 +180,8 @@ INNOCENT = [
     '<string name="enter_password">Enter</string><input type="password">hunter22</input><entry key="password">${DB}</entry>',
     '<input name="password" value=""/><add key="ApiKey" value="${KEY}"/><a name="secret" href="x1">here</a>',
     b"max_tokens: 12 \x00\xff\x89PNG token password",
+    'bypass=true compass=north "pass": 12, tests pass: 14, first_pass=1 {"app_pass": "no", "user_pass": "${PASS}"}',
+    "https://x/?q=a%20b%2Fc&next=https%3A%2F%2Fy.org%3A8080%2Fz and where a like '%3A%'",
     "SSHPASS=x sshpass -e ssh -p 2222 host; ssh -p 2222 host",
     "mysql -u root -p shop; mkdir -p shop; mysql --port 3306",
     "docker run -p 8080:80 web login; docker build -p x; cd docker && login -p 8080",
@@ -277,12 +279,19 @@ def test_names_tell_secrets_in_every_shape() -> None:
         f'<string name="api_key">{secret}</string>',
         f'&lt;string name="api_key"&gt;{secret}&lt;/string&gt;',
         f'{{"xml": "<entry key=\\"password\\">{secret}</entry>" and broken',
+        f"DB_PASS={secret}",
+        f'export MYSQL_PASS="{secret}"',
+        {"smtp_pass": secret},
+        f"ansible_ssh_pass={secret}",
+        "next=x%3Fpassword%3Dswordfish99%26x%3D1" + secret,
+        ["--db-pass", secret],
     ):
         after, found = cleaned(value)
         assert REDACTOR.suspects(orjson.dumps(value).decode()), value
         assert found == {"password": 1}, value
-        assert secret not in str(after)
+        assert secret not in str(after) or "next=" in str(value)
         assert "12345678" not in str(after)
+        assert "swordfish99" not in str(after)
 
 
 COMMANDS = [
@@ -520,3 +529,16 @@ def test_own_patterns_are_looked_for_in_every_text() -> None:
     after = own.value({"a": ["C-1234", "about C-1234"], "n": 1}, found)
     assert after == {"a": [stand_in("customer", "C-1234"), "about C-1234"], "n": 1}
     assert found == {"customer": 1}
+
+
+@pytest.mark.parametrize("text", ["https%3A%2F%2Fbob%3A{}%40x.org%2F", "next=postgres%3A%2F%2Fbob%3A{}%40x%2Fy"])
+def test_a_secret_in_an_address_within_an_address_is_found(text: str) -> None:
+    after, found = cleaned(text.format("S3cretpw"))
+    assert found == {"url_password": 1}
+    assert "S3cretpw" not in after
+    assert REDACTOR.suspects(text.format("S3cretpw"))
+
+
+def test_an_address_keeps_its_escapes_where_they_hide_nothing() -> None:
+    after, _ = cleaned("curl -u bob:S3cretpw 'https://x?q=a%20b%3Dc'")
+    assert after.endswith("'https://x?q=a%20b%3Dc'")
