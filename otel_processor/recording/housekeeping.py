@@ -29,6 +29,15 @@ _MORE_NS = 1_000_000_000
 _REMOVING_SECONDS = 0.5
 """So long one look removes old runs, and then lets spans through."""
 
+_JUMP_NS = 3_600_000_000_000
+"""A clock that has moved on by more than this between two looks may be wrong: what it calls old is not removed yet."""
+
+_BACK_NS = 60_000_000_000
+"""So far back a clock may be set by those who keep it right."""
+
+_SETTLING_NS = 600_000_000_000
+"""So long it must then go on as clocks do."""
+
 IMPATIENT_SECONDS = 0.2
 """How long something waits for the file that can as well be done later, or put elsewhere."""
 
@@ -63,6 +72,8 @@ class Housekeeping:
         self._clock = clock
         self._closed_ns = -_EVERY_NS
         self._removed_ns = -_EVERY_NS
+        self._looked_ns: int | None = None
+        self._settled_ns = -1
         self._retaining: Retaining | None = None
         self._open_runs: int | None = None
 
@@ -106,6 +117,8 @@ class Housekeeping:
         if not self._retention.is_set:
             return
         now = self._clock()
+        if self._has_jumped(now):
+            return
         pause = _EVERY_NS if self._retaining is None else _MORE_NS
         if self._removed_ns <= now < self._removed_ns + pause:
             return
@@ -122,6 +135,13 @@ class Housekeeping:
             self._writer.bug("old runs could not be removed")
         finally:
             self._tell(by_age, by_size)
+
+    def _has_jumped(self, now: int) -> bool:
+        """Return whether the clock jumped lately; a machine that slept looks the same, and loses nothing by waiting."""
+        last, self._looked_ns = self._looked_ns, now
+        if last is not None and not -_BACK_NS <= now - last <= _JUMP_NS:
+            self._settled_ns = now + _SETTLING_NS
+        return now < self._settled_ns
 
     def _tell(self, by_age: Removed, by_size: Removed) -> None:
         """Log what one look removed, and why: nobody was asked."""

@@ -153,5 +153,11 @@ class GrpcDoor:
         if (delay := refused.retry_info()) is not None:
             # Some exporters look for the delay by itself.
             trailing.append(("google.rpc.retryinfo-bin", delay.SerializeToString()))
-        await context.abort(_CODES[refused.code], refused.message, trailing_metadata=tuple(trailing))
+        try:
+            await context.abort(_CODES[refused.code], refused.message, trailing_metadata=tuple(trailing))
+        except grpc.aio.AbortError:
+            raise
+        except Exception as error:
+            # gRPC has ended the call by itself: a message that is too large when decompressed.
+            raise asyncio.CancelledError from error
         raise AssertionError("abort raises")

@@ -284,6 +284,10 @@ def test_a_recorder_removes_old_runs_by_itself_where_it_is_told_to(db: Path, cap
     clock.forward(60)
     arrived(db, OLD)
     clock.now_ns = NOW
+    assert recorder.record([], timeout_seconds=5)
+    # A clock that jumps may be wrong.
+    assert traces(db) == ["a", "b"]
+    clock.forward(601)
     assert not caplog.records
     assert recorder.record([], timeout_seconds=5)
     assert traces(db) == ["b"]
@@ -298,6 +302,17 @@ def test_a_recorder_removes_old_runs_by_itself_where_it_is_told_to(db: Path, cap
     assert recorder.record(late, timeout_seconds=5)
     assert rows(db, "select steps, tool_calls from runs where run_id = 'a'") == [(1, 1)]
     assert_true(db)
+
+
+@pytest.mark.parametrize("seconds", [10 * 365 * 86_400, -10 * 365 * 86_400])
+def test_a_clock_that_is_wrong_for_a_moment_removes_nothing(db: Path, seconds: int) -> None:
+    clock = Clock(now_ns=NEW)
+    recorder = Recorder(db, retention=Retention(DAYS), clock=clock)
+    assert recorder.record(run_of("a", NEW), timeout_seconds=5)
+    for step in (61, seconds, 1, 61, -seconds, 61, 500):
+        clock.forward(step)
+        assert recorder.record([], timeout_seconds=5)
+        assert traces(db) == ["a"]
 
 
 def test_a_recorder_says_that_runs_went_for_room(db: Path, caplog: pytest.LogCaptureFixture) -> None:
