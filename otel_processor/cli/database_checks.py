@@ -113,6 +113,12 @@ def _waiting(around: Surroundings) -> Iterator[Check]:
         )
     elif around.exists:
         yield ok("spool", "nothing waits")
+    if around.spool_bad:
+        yield warning(
+            "spool",
+            f"{around.spool_bad:,} of its files cannot be read and were put aside, under names that end in .bad",
+            "look at them; one that is whole JSON is read when `.bad` is taken off its name",
+        )
     for status in around.shut_out:
         yield _unreachable(status)
 

@@ -47,6 +47,14 @@ def pending(db: str | Path) -> list[Path]:
         return []
 
 
+def bad_ones(db: str | Path) -> list[Path]:
+    """Return what was put aside since it makes no sense."""
+    try:
+        return sorted(path for path in folder_of(db).iterdir() if path.name.endswith(f"{_SUFFIX}.bad"))
+    except OSError:
+        return []
+
+
 def extent(db: str | Path) -> tuple[int, int]:
     """Return how many batches wait, and their bytes."""
     paths = pending(db)

@@ -10,7 +10,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from otel_processor.store.spool import pending
+from otel_processor.store.spool import bad_ones, pending
 from otel_processor.store.status import read_status
 
 LITTLE_SPACE_BYTES = 1_000_000_000
@@ -44,6 +44,8 @@ class Surroundings:
     """Batches that wait to be written."""
     spool_bytes: int
     spool_oldest_at: datetime | None
+    spool_bad: int
+    """Files there that make no sense and were put aside."""
     shut_out: tuple[dict[str, Any], ...]
     """What writers say that cannot reach the database, the latest last."""
 
@@ -68,6 +70,7 @@ def look_around(db: str | Path) -> Surroundings:
         spool_files=len(batches),
         spool_bytes=sum(_bytes(batch) for batch in batches),
         spool_oldest_at=_put_there_at(batches[0]) if batches else None,
+        spool_bad=len(bad_ones(path)),
         shut_out=tuple(read_status(path)),
     )
 

@@ -169,10 +169,12 @@ def test_a_newer_schema(runner: CliRunner, database: Path) -> None:
 
 def test_batches_that_wait(runner: CliRunner, database: Path) -> None:
     """Spooled batches are counted."""
+    spool.put_aside(spool.save(database, {}))
     spool.save(database, {})
     code, found = examine(runner, database)
     assert code == 0
     assert found["spool"][0]["detail"].startswith("1 batch waits")
+    assert found["spool"][1]["detail"].startswith("1 of its files cannot be read")
 
 
 def test_a_writer_that_cannot_get_in(runner: CliRunner, database: Path) -> None:
