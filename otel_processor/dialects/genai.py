@@ -109,6 +109,9 @@ _MESSAGE_EVENTS: Final = {
     names.TOOL_MESSAGE_EVENT: "tool",
 }
 
+_FRAMEWORKS: Final = frozenset({"langchain", "Langchain", "LangChain"})
+"""Written where the provider belongs by those who see the framework alone."""
+
 _ARGUMENTS: Final = (names.TOOL_ARGUMENTS, names.TOOL_INPUT, names.PROMPT)
 _RESULT: Final = (names.TOOL_RESULT, names.TOOL_OUTPUT, names.COMPLETION)
 _FINISH: Final = (names.FINISH_REASONS, names.FINISH_REASON, names.ANTHROPIC_STOP_REASON)
@@ -148,9 +151,11 @@ def _fields(span: SpanFacts, role: Role) -> Fields:
         _add_finish(found, attributes)
         if "finish_reason" not in found and span.events:
             _add_missing(found, {"finish_reason": _event_content(span, names.CHOICE_EVENT, names.EVENT_FINISH_REASON)})
-    if found.get("agent") == "OpenAI Agent":
-        # What one writer puts on every span in place of the agent's name.
-        del found["agent"]
+    if found.get("agent") == "OpenAI Agent" or (role is Role.MODEL and names.COPILOT_SESSION in attributes):
+        # What one writer puts on every span in place of the agent's name; another names its requests there.
+        found.pop("agent", None)
+    if found.get("provider") in _FRAMEWORKS and (provider := word(attributes.get(names.TL_LC_PROVIDER))) is not None:
+        found["provider"] = provider
     return found
 
 

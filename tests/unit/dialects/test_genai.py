@@ -274,3 +274,15 @@ def test_cached_tokens_are_input_also_where_the_total_shows_that_they_are_counte
         "gen_ai.usage.cache_read_input_tokens": 500,
     }
     assert read(told if total is None else told | {"gen_ai.usage.total_tokens": total}).input_tokens == counted
+
+
+def test_a_framework_is_no_provider() -> None:
+    told = {"gen_ai.operation.name": "chat", "gen_ai.provider.name": "langchain"}
+    assert read(told | {"traceloop.association.properties.ls_provider": "openai"}).provider == "openai"
+    assert read(told).provider == "langchain"
+
+
+def test_the_label_of_a_request_is_no_agent() -> None:
+    told = {"gen_ai.agent.name": "panel/editAgent", "copilot_chat.chat_session_id": "s-9"}
+    assert read(told | {"gen_ai.operation.name": "chat"}).agent is None
+    assert read(told | {"gen_ai.operation.name": "invoke_agent"}).agent == "panel/editAgent"
