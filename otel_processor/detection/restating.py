@@ -23,6 +23,7 @@ and only a restatement also puts them together in the same way."""
 
 _LONGEST_WINDOW = 64
 _EXCERPT_CHARS = 200
+_STEM_CHARS = 5
 _SENTENCES = 40
 
 # Everything but letters, digits and non-ASCII bytes separates words.
@@ -106,8 +107,14 @@ def _content_words(text: str) -> tuple[list[bytes], int]:
     """Return the words that carry content, in order, and how many of them are pairs of characters, two of which are a word."""
     text, pairs = part(text.lower())
     words = [word for word in text.encode("utf-8", "surrogatepass").translate(_WORDS_ONLY).split() if word not in _UNTOLD]
+    # Where words are written with other letters they mostly change at their ends, as in Russian.
+    words = [word if word.isascii() else _stem(word) for word in words]
     words += [pair.encode() for pair in pairs]
     return words, len(pairs)
+
+
+def _stem(word: bytes) -> bytes:
+    return word.decode("utf-8", "surrogatepass")[:_STEM_CHARS].encode("utf-8", "surrogatepass")
 
 
 def _hashes(words: list[bytes]) -> list[int]:

@@ -47,6 +47,13 @@ CHINESE = (
     "接下来的步骤是读取配置文件、修改数据库地址并重启服务，使修改生效。",
     "所以我会先读取配置文件，再修改数据库地址，然后重启服务使修改生效。",
 )
+RUSSIAN = (
+    "Нужно найти файл конфигурации, затем изменить адрес базы данных и перезапустить службу, чтобы изменения вступили в силу.",
+    "План: сначала найду файл конфигурации, потом изменю адрес базы данных и перезапущу службу, чтобы изменения вступили в силу.",
+    "Ищу конфигурационный файл, меняю адреса базы данных, после чего службу нужно перезапустить, и изменения вступят в силу.",
+    "Следующий шаг: поиск файла конфигурации, изменение адреса базы данных и перезапуск службы, чтобы изменения вступили в силу.",
+    "Значит, надо найти файл конфигурации, изменить адрес базы данных, перезапустить службу, и тогда изменения вступят в силу.",
+)
 WORK = (
     "The importer reads the file with csv.reader and a fixed comma. The delimiter should come from csv.Sniffer instead.",
     "The sniffer returns a dialect; the importer passes it to csv.reader. A file with semicolons now loads with four columns.",
@@ -63,7 +70,7 @@ def hear(*texts: str, policy: Policy | None = None) -> list[Verdict | None]:
     return [restating.turn(text, step=number, span_id=f"s{number}", policy=policy) for number, text in enumerate(texts, start=1)]
 
 
-@pytest.mark.parametrize("turns", [PLAN, FACTS, SPANISH, CHINESE])
+@pytest.mark.parametrize("turns", [PLAN, FACTS, SPANISH, CHINESE, RUSSIAN])
 def test_what_is_said_again_four_times_in_a_window_is_told(turns: tuple[str, ...]) -> None:
     *before, verdict = hear(*turns)
     assert before == [None] * 4
