@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from otel_processor.detection.asking import addressee, argument_text, asks_question, is_similar, long_content
-from otel_processor.detection.failing import Failure, Failures, FailureStreak, Said
+from otel_processor.detection.failing import Failure, Failures, FailureStreak, Said, host_in
 from otel_processor.detection.progress import News, Novelty
 from otel_processor.detection.repeats import RepeatCounter
 from otel_processor.detection.same_failure import SameFailure, SameFailures
@@ -100,7 +100,8 @@ class AgentState:
             elif moved or call.effect is Effect.READ:
                 self.same_failures.worked(tool)
             return None, None
-        failure = Failure(self.step, call.span_id, call.signature, call.error_class, said, call.start_ns, call.end_ns)
+        host = host_in(call)
+        failure = Failure(self.step, call.span_id, call.signature, call.error_class, said, call.start_ns, call.end_ns, host)
         return self.failures.failed(tool, failure, call.attempts), self.same_failures.take_in(call, said, self.step)
 
     def did_the_same(self, past: Past, news: News) -> bool:

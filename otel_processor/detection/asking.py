@@ -133,8 +133,12 @@ def addressee(arguments: Any) -> str | None:
         return None
     named = [(key, arguments[key]) for key in _ADDRESSEES if key in arguments]
     if not named:
-        named = [(key, value) for key, value in arguments.items() if _ADDRESSED.search(str(key)) and key not in _UNTOLD_KEYS]
+        named = [(key, value) for key, value in arguments.items() if _is_address(str(key)) and key not in _UNTOLD_KEYS]
     return argument_text(dict(named)).casefold() if named else None
+
+
+def _is_address(key: str) -> bool:
+    return _ADDRESSED.search(key) is not None and _COUNTED.search(key) is None
 
 
 def is_similar(one: Asked, other: Asked, share: float = 0.7) -> bool:
@@ -170,6 +174,11 @@ _ADDRESSED = re.compile(
     r"(?:^|_)(?:id|number|device|user|customer|client|issue|ticket|host|account|thread|target|repo|repository)$|[a-z](?:Id|Number)$"
 )
 """Arguments that name one of many, where nobody is named."""
+_COUNTED = re.compile(
+    "(?:attempt|try|retry|step|line|page|seq|sequence|message|msg|call|event|thought|request|iteration|version)_?(?:id|number)$",
+    re.IGNORECASE,
+)
+"""Those that only count what is sent."""
 _STATEMENT = re.compile(
     r"\s*(?:select\s.{1,500}\sfrom|insert\s+into|update\s+\S+\s+set|delete\s+from|with\s+\w+\s+as)\s", re.IGNORECASE | re.DOTALL
 )

@@ -78,11 +78,26 @@ def _by_name(tool: str) -> Effect:
     return Effect.POLL if any(word in _POLL for word in words) else Effect.READ
 
 
-@lru_cache(maxsize=4_096)
-def keeps_notes(tool: str) -> bool:
-    """Return whether a tool writes down what the agent means to do, or that it is alive: that changes nothing out there."""
-    return any(word.lower() in _NOTES for word in _WORD.findall(tool[:200]))
+def keeps_notes(tool: str, arguments: Any) -> bool:
+    """Return whether a call writes down what the agent means to do, or that it is alive: that changes nothing out there.
 
+    A plan that has an id, a note that has a path or a price is somebody else's.
+    """
+    if not _is_notebook(tool[:200]):
+        return False
+    return type(arguments) is not dict or not any(_THINGS_NAMED.search(str(key)) for key in arguments)
+
+
+@lru_cache(maxsize=4_096)
+def _is_notebook(tool: str) -> bool:
+    words = [word.lower() for word in _WORD.findall(tool)]
+    noted = [word for word in words if word in _NOTES]
+    return bool(noted) and all(word in _NOTES or word in _WRITE or word in _READ for word in words)
+
+
+_THINGS_NAMED = re.compile(
+    r"(?:^|_)(?:id|path|file|filename|addr|address|price|customer|user|email|url)$|[a-z](?:Id|Path)$", re.IGNORECASE
+)
 
 _NOTES = frozenset(
     "todo todos plan plans note notes scratchpad journal memo memory heartbeat think thought thoughts thinking "

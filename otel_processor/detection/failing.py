@@ -24,6 +24,7 @@ _TOLD = re.compile(
     re.IGNORECASE,
 )
 """How a text begins that stands where a result would and tells a failure."""
+_HOST = re.compile(r"\b[a-zA-Z][a-zA-Z0-9+.-]{1,15}://([^/\s\"'?#]{1,200})")
 _SUCCEEDED = ("ok", "success", "succeeded")
 _ANSWERS = frozenset({Effect.READ, Effect.POLL})
 """Where a failure is told without being one, it may be what was asked for: whether a name is taken, a site is up."""
@@ -84,6 +85,12 @@ def _tells_failure(call: Call) -> bool:
     return type(result) is dict and call.effect is Effect.WRITE and any(result.get(key) is False for key in _SUCCEEDED)
 
 
+def host_in(call: Call) -> str:
+    """Return the host that a call's arguments name by an address; empty where they name none."""
+    found = _HOST.search(argument_text(call.reading.arguments))
+    return found[1].lower() if found is not None else ""
+
+
 def says_the_same(one: Said, other: Said) -> bool:
     """Return whether two failures have the same reason as far as their words tell."""
     if not one.words and not one.kind:
@@ -111,6 +118,8 @@ class Failure(NamedTuple):
     said: Said
     start_ns: int
     end_ns: int
+    host: str = ""
+    """That its arguments name; each that is down is down for itself."""
 
 
 class FailureStreak(NamedTuple):

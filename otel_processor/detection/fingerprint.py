@@ -54,9 +54,9 @@ def examine(text: str, *, raw: str | None = None) -> ResultEvidence:
         raw: its `raw_hash`, when that is known already.
     """
     looked_at = mask_volatile(text if len(text) <= WHOLE_CHARS else _stretches(text))
-    # The time, or a new id, is what was asked for; it has no words.
+    # Nothing but a time, or an id: it has no words.
     is_value = len(text) <= _VALUE_CHARS and MASK in looked_at and _NOTHING_BUT_MASKS.fullmatch(looked_at) is not None
-    masked = (text if is_value else looked_at).encode("utf-8", "surrogatepass")
+    masked = looked_at.encode("utf-8", "surrogatepass")
     about_length = b"" if len(text) <= WHOLE_CHARS else b"%d" % (len(text) // 64)
     return ResultEvidence(
         raw_hash=raw or raw_hash(text),

@@ -36,7 +36,7 @@ _VOLATILE = re.compile(
 _KEYED = re.compile(
     r'"((?:\w{0,24}(?:duration|elapsed|latency|uptime|took|time_?taken|(?:response|execution|wall|run)_?time)'
     r"(?:_?(?:ms|us|ns|s|secs?|seconds?|millis(?:econds)?))?)|p?pid|nonce|ts|timestamp|attempt"
-    r"|seq|polls|poll_?count|tick"
+    r"|polls|poll_?count"
     r"|(?:\w{0,24}_)?(?:tokens|quota|credits|requests|calls)_?(?:used|left|remaining)"
     r"|remaining_?(?:tokens|quota|credits|requests|calls)"
     r'|(?:\w{0,24}_|x-)?(?:request|trace|span|correlation)[_-]?id)"( ?: ?)(?:"[^"\n]{0,200}"|-?[0-9][0-9.eE+-]*)',

@@ -44,7 +44,7 @@ class News(NamedTuple):
     is_first: bool
     """The agent had not made this very call with success before."""
     is_back: bool = False
-    """The run had it before, but the same call brought something else last: a value that goes to and fro."""
+    """The run had it before, but the same call brought something else last: a value that goes to and fro, or a time."""
 
 
 class Novelty:
@@ -90,9 +90,13 @@ class Novelty:
         was_seen = fingerprint in self._fingerprints
         self._fingerprints.add_one(fingerprint)
         last = self._last_sketch.get(call.signature) if call.signature is not None else None
-        is_back = was_seen and last is not None and evidence.sketch != frozenset(last)
+        shown: frozenset[int] = evidence.sketch
+        if not shown and evidence.length >= _WORDLESS_CHARS and call.effect is not Effect.WRITE:
+            # The time, or a new id, may be what was asked for; what a write answers is a receipt.
+            shown = frozenset({_short(evidence.raw_hash)})
+        is_back = was_seen and last is not None and shown != frozenset(last)
         if call.signature is not None and (last is None or is_back or not was_seen):
-            self._last_sketch.put(call.signature, array("Q", evidence.sketch))
+            self._last_sketch.put(call.signature, array("Q", shown))
         if policy.progress_rule == "changed":
             before, self._last_result = self._last_result, evidence.sketch
             moved = (
@@ -103,7 +107,7 @@ class Novelty:
         if was_seen:
             return News(False, was_seen=True, stirred=False, is_first=is_first, is_back=is_back)
         if not evidence.sketch and evidence.length >= _WORDLESS_CHARS:
-            # A board drawn with signs, or nothing but a time: it is another one.
+            # A board drawn with signs: it is another one.
             return News(True, was_seen=False, stirred=True, is_first=is_first)
         return self._compare(evidence.sketch, last, policy, how_new, is_first=is_first)
 
@@ -181,7 +185,7 @@ def judge(
     if said is not None:
         # A failure that says nothing may be the answer: `grep` ends so when there is no match.
         return None if news.is_new or (may_be_work and (not news.was_seen or not said.words)) else False
-    if call.effect is Effect.WRITE and keeps_notes(call.reading.tool or ""):
+    if call.effect is Effect.WRITE and keeps_notes(call.reading.tool or "", call.reading.arguments):
         return None if news.is_first else False
     if call.effect is Effect.WRITE and news.is_first:
         # What was written before in other words may still be work; it does not start all counts anew.

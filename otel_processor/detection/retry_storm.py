@@ -46,7 +46,11 @@ def find_retry_storm(call: Call, streak: FailureStreak, policy: Policy) -> Verdi
         failures = list(streak.latest)
         return _verdict(call, streak, failures, policy.retry_permanent + 1, "does not exist and was called again", grave=True)
     if call.error_class is ErrorClass.TRANSIENT:
-        alike = _in_a_row(streak, lambda past: past.error_class is ErrorClass.TRANSIENT and says_the_same(past.said, said))
+        host = streak.latest[-1].host
+        alike = _in_a_row(
+            streak,
+            lambda past: past.error_class is ErrorClass.TRANSIENT and past.host == host and says_the_same(past.said, said),
+        )
         if len(alike) >= policy.transient_tolerance + _OTHERWISE_ASKED:
             text = f"failed {len(alike)} times in a row for the same passing reason, whatever it was asked"
             return _verdict(call, streak, alike, policy.transient_tolerance + _OTHERWISE_ASKED, text, grave=True)

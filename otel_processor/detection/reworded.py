@@ -10,6 +10,7 @@ from otel_processor.policy import Policy
 
 _LONGEST_QUESTION_WORDS = 40
 _LOOKED_BACK = 8
+_LONGEST_LIST = 24
 _SAME_WORDS = 0.8
 _REWORDED_NEW = 2.5
 
@@ -29,8 +30,12 @@ def asks_another(latest: Past, trail: Trail) -> bool:
     """Return whether a call asks its tool about another thing than the calls before it, not for more or less of the same."""
     if not latest.arguments or how_new(latest, trail) != LEAST_NEW:
         return False
+    before = trail.of_tool(latest.tool, _LONGEST_LIST)
+    if len(before) == _LONGEST_LIST and all(past.progress is not True and past.news is False for past in before):
+        # Nothing new for so long: whatever it asks for next, it guesses.
+        return False
     mine = latest.asked.words | latest.asked.numbers
-    others = (past.asked.words | past.asked.numbers for past in trail.of_tool(latest.tool, _LOOKED_BACK))
+    others = (past.asked.words | past.asked.numbers for past in before[:_LOOKED_BACK])
     return not any(mine <= other or other <= mine for other in others)
 
 

@@ -63,7 +63,8 @@ def weigh(agent: AgentState, call: Call, past: Past, news: News, said: Said | No
         progress = None
     elif policy.repeat_scope == "change":
         # Doing something different may have changed what the same call answers: test, edit, test is work.
-        does_something = succeeded and call.effect in _MAY_CHANGE and progress is not False and not keeps_notes(past.tool)
+        does_something = succeeded and call.effect in _MAY_CHANGE and progress is not False
+        does_something = does_something and not keeps_notes(past.tool, call.reading.arguments)
         did_the_same = does_something and agent.did_the_same(past, news)
         if progress or (does_something and news.is_first and not did_the_same):
             agent.something_changed(call)

@@ -36,6 +36,8 @@ _ABOUT_FAILURES: Final = frozenset(
 """What an object with an `error` has beside it where it tells nothing but a failure."""
 
 
+_NO_ERROR: Final = frozenset({"none", "null", "n/a", "no", "no error", "ok", "-"})
+
 _PAUSES: Final = frozenset({"GraphInterrupt", "NodeInterrupt"})
 _PAUSED: Final = re.compile(r"\s*(?:(?:Graph|Node)Interrupt)?\(+Interrupt\(|\s*(?:Graph|Node)Interrupt[(:]")
 
@@ -124,9 +126,18 @@ def is_failed_object(result: Mapping[str, Any]) -> bool:
         return True
     if result.get("is_error") is True or result.get("isError") is True:
         return True
-    if not result.get("error"):
+    error = result.get("error")
+    if not error or result.get("success") is True or result.get("ok") is True:
         return False
-    return result.get("success") is False or result.get("ok") is False or _ABOUT_FAILURES.issuperset(result)
+    if result.get("success") is False or result.get("ok") is False or len(result) == 1:
+        return True
+    # A state that is told beside it is what was asked for: how a job ended.
+    if isinstance(status, str) or (isinstance(error, str) and error.strip().lower() in _NO_ERROR):
+        return False
+    code = result.get("code", result.get("status_code", status))
+    if isinstance(code, int) and (code == 0 or code // 100 == 2):
+        return False
+    return _ABOUT_FAILURES.issuperset(result)
 
 
 def _type(attributes: Attributes, exception: Attributes | None) -> str | None:

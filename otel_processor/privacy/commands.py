@@ -33,10 +33,11 @@ _RULES: Final = (
     _Rule(("mysql(?:dump|admin|import|show|check|slap|sh)?", "mariadb(?:-[a-z]+)?", "7z[az]?"), attached="-p"),
     _Rule(("curl",), "--(?:proxy-)?pass"),
     _Rule(("redis-cli", "valkey-cli"), "-a"),
-    _Rule(("mongo(?:sh|dump|restore|export|import|stat|top|files)?",), "-p"),
+    _Rule(("mongo(?:sh|dump|restore|export|import|stat|top|files)?",), "-p", "-p"),
     _Rule(("ldap(?:search|add|modify|delete|passwd|whoami|compare)",), "-w", "-w"),
-    _Rule(("sqlcmd", "bcp", "zip", "unzip"), "-P"),
-    _Rule(("docker", "podman", "nerdctl", "buildah", "skopeo", "crane", "helm", "oc", "az"), "-p", then="login"),
+    _Rule(("sqlcmd", "bcp"), "-P", "-P"),
+    _Rule(("zip", "unzip"), "-[a-zA-Z]*P"),
+    _Rule(("docker", "podman", "nerdctl", "buildah", "skopeo", "crane", "helm", "oc", "az"), "-p", "-p", then="login"),
     _Rule(("openssl",), "-pass(?:in|out)?", scheme="pass:"),
 )
 
@@ -45,18 +46,31 @@ _WORDS: Final = frozenset("a an and as flag for in is it of on option or the to 
 
 _WITHIN: Final = (
     # What is quoted may hold signs that end a command elsewhere; and it may go on in the next line.
-    rf"(?:{ENTITY}[^\n]*?{ENTITY}|{ENTITY}|\\+\"[^\"\\]*\\+\"|'[^']*'|\"(?:[^\"\\]|\\(?s:.))*\"|\\\r?\n|[^\n;|&])*+"
+    rf"(?:{ENTITY}[^\n]{{0,256}}?{ENTITY}|{ENTITY}|\\{{1,8}}\"[^\"\\\n]{{0,256}}\\{{1,8}}\"|'[^'\n]{{0,512}}'"
+    rf"|\"(?:[^\"\\\n]|\\[^\n]){{0,512}}\"|\\\r?\n|[^\n;|&])*+"
 )
 _BETWEEN: Final = rf"(?:(?:\\*[\"'`]|{ENTITY})\s*,\s*|(?:=|\\*\s|\\[nrt])+)"
 """Stands between an option and its value, in a line or in a list of arguments."""
+_BEGINNING: Final = re.compile(
+    r"(?:^|[;|&(\[{,`\"'$#>:\n]|\\[nrt]|\s--|\b(?:sudo|time|nohup|then|do|else)(?:\s+-{1,2}[\w-]+)*"
+    r"|\b(?:exec|env|run|runuser|su)(?:\s+-{1,2}[\w=-]+)*\s+[\w.@-]+|\b[A-Za-z_]\w*=\S*\s)\s*(?:[\w.~-]*[/\\][\w./~\\-]*)?\Z"
+)
+"""What stands in front of a command's name, with its folder; elsewhere the name is a word."""
+_BEFORE_CHARS: Final = 96
+_BEFORE_NAME: Final = frozenset({"sudo", "time", "nohup", "exec", "env", "--", "-c", "su", "run"})
+"""Arguments behind which another command may be named."""
+_NAMES_OF: Final = frozenset({"command", "cmd", "program", "executable", "exe", "binary", "file"})
+"""Members of an object that name the command whose arguments stand beside it."""
+_PORTS: Final = re.compile(r"(?:[0-9.]+:)?[0-9]*:[0-9]+(?:/[a-z]+)?|[0-9-]+:[0-9-]+")
+"""Of a container, which is given them by `-p`."""
 _BARE: Final = re.compile(r"[^\s\"'`\\;&|<>]{1,256}")
 _ANOTHER: Final = re.compile(r"(?:\s|[\"'])[^\s\"'\\,-]")
 """Where an argument begins that is no option."""
 _LONGEST_NAME: Final = 32
 
 _PIPED: Final = re.compile(
-    r"\b(?:echo|printf)\s+(?:-[a-zA-Z]+\s+)*+(?=(?P<value>'[^'\n]{1,256}'|\"[^\"\\\n]{1,256}\"|[^\s\"'`\\;&|<>]{1,256}))(?P=value)"
-    r"\s*\|\s*(?:sudo\s+(?:-[a-zA-Z]+\s+)*?-[a-zA-Z]*S|[a-z]+\s+login\b[^\n;|&]{0,256}--password-stdin)\b"
+    r"\b(?:echo|printf)\s+(?:-[a-zA-Z]+\s+)*+(?:['\"]?%s(?:\\{1,2}n)?['\"]?\s+)?(?=(?P<value>'[^'\n]{1,256}'|\"[^\"\\\n]{1,256}\"|[^\s\"'`\\;&|<>]{1,256}))(?P=value)"
+    r"\s*\|\s*(?:sudo\s+(?:-[a-zA-Z]+\s+(?:[^\s-]\S{0,64}\s+)?){0,4}?(?:-[a-zA-Z]*S|--stdin)|[a-z]+\s+login\b[^\n;|&]{0,256}--password-stdin)\b"
 )
 """`echo … | sudo -S`, `echo … | docker login --password-stdin`."""
 
@@ -69,7 +83,8 @@ class _Finder:
         then = rf"(?:\s+|\\*[\"']\s*,\s*\\*[\"'])(?:[a-z]+\s+)?{rule.then}\b" if rule.then else ""
         options = [rf"(?P<apart>{rule.apart}){_BETWEEN}"] if rule.apart else []
         options += [rf"(?:{rule.attached})(?=[^\s,=-])"] if rule.attached else []
-        self.command = re.compile(rf"(?<![\w-])(?P<name>{names})(?:\.exe)?(?![\w-]){then}{_WITHIN}")
+        self.named = re.compile(rf"(?<![\w-])(?:{names})(?:\.exe)?(?![\w-])")
+        self.command = re.compile(rf"(?P<name>{names})(?:\.exe)?{then}{_WITHIN}")
         self.option = re.compile(rf"(?:(?<![\w-])|(?<=\\[nrt]))(?:{'|'.join(options)})")
         self.name = re.compile(rf"(?:.*[/\\])?(?:{names})(?:\.exe)?", re.DOTALL)
         self.apart = re.compile(rule.apart) if rule.apart else None
@@ -81,15 +96,20 @@ class _Finder:
 
 _FINDERS: Final = tuple(map(_Finder, _RULES))
 _NAMES: Final = "|".join(name for rule in _RULES for name in rule.names)
+_ALONE: Final = "|".join(name for rule in _RULES if not rule.then for name in rule.names)
+_WITH_LOGIN: Final = "|".join(name for rule in _RULES if rule.then for name in rule.names)
 _OPTIONS: Final = "|".join(dict.fromkeys(option for rule in _RULES for option in (rule.apart, rule.attached) if option))
 
 _MENTIONED: Final = re.compile(rf"(?<![\w-])(?:{_NAMES})(?![\w-])")
 
+_EDGE: Final = r"(?:^|[^\w-]|\\[nrt])"
+
 SUSPICIOUS: Final = (
-    rf"(?:{_NAMES})(?s:.*)(?:[^\w-]|\\[nrt])(?:{_OPTIONS})"
+    rf"{_EDGE}(?:{_ALONE})(?:\.exe)?\b(?s:.*)(?:[^\w-]|\\[nrt])(?:{_OPTIONS})"
+    rf"|{_EDGE}(?:{_WITH_LOGIN})\b(?s:.*)login(?s:.*)[^\w-]-p"
     # The command's name may come last in an object.
-    rf"|[\"'](?:{_OPTIONS})(?s:.*)[\"'/\\](?:{_NAMES})(?:\.exe)?\\*[\"']"
-    r"|(?:echo|printf)(?:\s|\\[nrt])(?s:.*)\|(?s:.*)(?:sudo(?s:.*)-[a-zA-Z]*S|--password-stdin)"
+    rf"|[\"'](?:{_OPTIONS})(?s:.*)[\"'/\\](?:{_ALONE})(?:\.exe)?\\*[\"']"
+    r"|(?:echo|printf)(?:\s|\\[nrt])(?s:.*)\|(?s:.*)(?:sudo(?s:.*)(?:-[a-zA-Z]*S|--stdin)|--password-stdin)"
 )
 """For a quick look with RE2, in a text or in JSON."""
 
@@ -109,7 +129,11 @@ def object_without(value: dict[Any, Any], stand_in: Callable[[str], str]) -> dic
         value: `{"command": "sshpass", "args": […]}`, or any.
         stand_in: gives what a secret is replaced by.
     """
-    named = [inner for inner in value.values() if isinstance(inner, str) and len(inner) <= _LONGEST_NAME]
+    named = [
+        value[key]
+        for key in _NAMES_OF.intersection(value)
+        if isinstance(value[key], str) and len(value[key]) <= 4 * _LONGEST_NAME
+    ]
     for finder in _FINDERS:
         if any(map(finder.name.fullmatch, named)):
             value = {
@@ -134,10 +158,18 @@ def arguments_without(arguments: Sequence[Any], stand_in: Callable[[str], str]) 
 
 
 def _found(text: str, finder: _Finder) -> Iterator[Place]:
-    done = 0
-    for command in finder.command.finditer(text):
+    done = end = 0
+    for named in finder.named.finditer(text):
+        start = named.start()
+        if start < end or not _BEGINNING.search(text[max(0, start - _BEFORE_CHARS) : start]):
+            continue
+        command = finder.command.match(text, start)
+        if command is None:
+            continue
+        end = command.end()
+        another = _ANOTHER.search(text, command.end("name"), command.end()) if finder.runs_another else None
         for option in finder.option.finditer(text, *command.span()):
-            if finder.runs_another and _ANOTHER.search(text, command.end("name"), option.start()):
+            if another is not None and option.start() > another.start():
                 break
             # What looks like an option inside a password is none.
             place = _value_at(text, option.end(), finder.scheme) if option.end() >= done else None
@@ -162,7 +194,12 @@ def _password(place: Place, scheme: str, *, is_literal: bool) -> Place | None:
     if not place.value.startswith(scheme):
         return None
     value = place.value[len(scheme) :]
-    if not is_secret("password", value) or (value.startswith("$") and not is_literal) or value.startswith("-"):
+    if (
+        not is_secret("password", value)
+        or _PORTS.fullmatch(value)
+        or (value.startswith("$") and not is_literal)
+        or value.startswith("-")
+    ):
         return None
     return Place(place.start + len(scheme), place.end, value)
 
@@ -170,14 +207,16 @@ def _password(place: Place, scheme: str, *, is_literal: bool) -> Place | None:
 def _without(arguments: list[Any], finder: _Finder, stand_in: Callable[[str], str], *, is_command: bool) -> list[Any]:
     told: list[Any] = []
     is_meant = is_command and finder.then is None
-    is_next = False
+    is_next, may_begin = False, True
     for argument in arguments:
         kept = argument
         if not isinstance(argument, str):
             is_next = False
         elif not is_command:
-            is_command = len(argument) <= 4 * _LONGEST_NAME and finder.name.fullmatch(argument) is not None
+            is_command = may_begin and len(argument) <= 4 * _LONGEST_NAME and finder.name.fullmatch(argument) is not None
             is_meant = is_command and finder.then is None
+            # Behind `exec` the container comes first.
+            may_begin = argument in _BEFORE_NAME or (may_begin and argument.startswith("-")) or (told[-1:] == ["exec"])
         elif not is_meant:
             is_meant = finder.then is not None and finder.then.fullmatch(argument) is not None
         elif finder.runs_another and not is_next and not argument.startswith("-"):

@@ -39,6 +39,8 @@ if TYPE_CHECKING:
     from opentelemetry.context import Context
 
 _DECLARED_IN_BAGGAGE = (names.LOOP_RUN_ID, names.LOOP_TASK, names.LOOP_TASK_TYPE)
+_FAILED = frozenset({names.ERROR_TYPE, names.LANGFUSE_STATUS_MESSAGE})
+"""Attributes by which a span may say that it failed, or waits for somebody, whatever its status."""
 _SHORT_CHARS = 256
 _EXAMINED = 256
 
@@ -184,7 +186,8 @@ class LoopSpanProcessor(SpanProcessor):
             self._hand_on(span, reading)
         tells_end = not reading.role.is_call and (not known.has_parent or reading is not NOTHING)
         # What failed or was cancelled further down may be where the run ended.
-        if tells_end or span.events or span.status.status_code is StatusCode.ERROR:
+        may_have_failed = span.events or span.status.status_code is StatusCode.ERROR or not _FAILED.isdisjoint(known.attributes)
+        if tells_end or may_have_failed:
             self._note_end(known, span, reading)
         if not known.has_parent:
             self._finish_root(known, span)

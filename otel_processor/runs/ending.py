@@ -72,8 +72,8 @@ class Ending:
     _call_ns: int = -1
     _tool: Order = (-1, "")
     _model: tuple[Order, str] | None = None
-    _within: tuple[Order, StopReason] | None = None
-    """The last span below roots and agents at which the run may have ended."""
+    _within: tuple[Order, StopReason, bool] | None = None
+    """The last span below roots and agents at which the run may have ended; whether it is a call."""
     _last: tuple[int, bool, str, bool, StopReason | None] = (-1, False, "", False, None)
     """The last span: its end, whether it is a root, its id, whether it failed, and what that means."""
 
@@ -88,7 +88,7 @@ class Ending:
             self._last = (end_ns, seen.is_root, span_id, seen.failed, seen.stop)
         is_within = role.is_call or not (seen.is_root or role.is_task_root)
         if is_within and seen.stop in FROM_WITHIN and (self._within is None or order > self._within[0]):
-            self._within = (order, seen.stop)
+            self._within = (order, seen.stop, role.is_call)
         if role.is_call:
             self._call_ns = max(self._call_ns, end_ns)
             if role is Role.TOOL:
@@ -140,11 +140,21 @@ class Ending:
         told = next((top.stop for top in final if top.stop is not None), declared)
         if told is not None:
             return told
-        if self._within is not None and self._within[0][0] >= self._call_ns:
+        if self._within is not None and self._ended_within(*self._within, final):
             return self._within[1]
         if any(top.failed for top in final):
             return StopReason.ERROR
         return self._by_agent(next((top.finish_reason for top in final if top.finish_reason), None)) or self._by_model()
+
+    def _ended_within(self, order: Order, reason: StopReason, is_call: bool, final: list[_Top]) -> bool:
+        """Return whether the run ended at a span below the others: with nothing called after it, and no answer before it.
+
+        Who listens beside an agent is cancelled when that has answered.
+        """
+        if order[0] < self._call_ns:
+            return False
+        answered = any(top.finish_reason == STOP for top in final) or (self._model is not None and self._model[1] == STOP)
+        return is_call or reason is not StopReason.CANCELLED or not answered
 
     def _by_agent(self, finish_reason: str | None) -> StopReason | None:
         if finish_reason != TOOL_CALLS:

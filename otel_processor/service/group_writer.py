@@ -262,7 +262,7 @@ class GroupWriter:
         """While nothing comes: take the spool along, and say now and then that this writer is there."""
         if spool.pending(self._recorder.path):
             self._recorder.fold_spool(timeout_seconds=_FOLDING_SECONDS, goes_on=lambda: not self._closed and not self._more_waits)
-        elif self._clock() - self._signed_in_at >= _SIGN_IN_SECONDS:
+        if self._clock() - self._signed_in_at >= _SIGN_IN_SECONDS:
             self._signed_in_at = self._clock()
             self._recorder.record([], timeout_seconds=self._patience)
 

@@ -192,6 +192,11 @@ INNOCENT = [
     '["docker", "run", "-p", "8080:80", "web"]',
     '["sshpass", "-e", "ssh", "-p", "2222"]',
     '["mysql", "-u", "root", "-p", "shop"]',
+    "find / -name mysql -print; find . -name '*.7z' -print0; kubectl get pods -l app=mongo -p web; cp -r mongo -p backup",
+    "docker run -d --name mongo -p 127.0.0.1:27017:27017 mongo; docker run --name mysql -p3306:3306 -d mysql",
+    "mysql isn't running.\nTry:\n find . -print\nand don't worry; proxy_pass: http://backend:8080",
+    '["find", "/", "-name", "mysql", "-print"]',
+    '{"image": "mongo", "args": ["-p", "27017:27017"], "query": "mysql"}',
 ]
 
 
@@ -333,6 +338,14 @@ COMMANDS = [
     "sqlcmd -S x -U sa -P {} -Q 'select 1'",
     "openssl rsa -in key.pem -passin pass:{} -out y",
     "7z x -p{} a.7z",
+    "docker exec -it mysql mysqldump -u root -p{} shop",
+    "kubectl exec db -- /usr/bin/mysql -uroot -p{}",
+    "sudo mysql -uroot -p{}",
+    "LANG=C mysql -uroot -p{}",
+    "$ mysql -uroot -p{}",
+    "zip -rP {} a.zip b",
+    "echo {} | sudo -u postgres -S psql",
+    "printf '%s\\n' {} | sudo --stdin ls",
     "echo {} | sudo -S apt-get install x",
     "echo '{}' | sudo -kS true",
     "echo -n {} | docker login -u bob --password-stdin",
@@ -469,6 +482,9 @@ def test_numbers_of_any_length_survive_beside_a_secret() -> None:
         "mysql -p'" * 6_000,
         "echo a | sudo " * 4_000,
         "docker login " * 4_000 + "-p x",
+        "sshpass " + "-p " * 20_000,
+        "mysql " + "\\" * 60_000,
+        'mysql \\"\\a;' * 5_000,
     ],
 )
 def test_texts_made_to_be_slow_or_deep_are_answered(text: str) -> None:

@@ -117,6 +117,9 @@ def test_a_run_may_end_further_down_while_those_above_close_as_if_nothing_had_be
 def test_what_was_cancelled_on_the_way_ended_nothing() -> None:
     cancelled = tool_span("tool", parent="root", at=3, status="ERROR", events=CANCELLED)
     assert ended(MODEL, cancelled, ANSWER, root()) == ("completed", "ok")
+    listener = make_span("listen", parent="root", at=9, seconds=1, status="ERROR", events=CANCELLED)
+    assert ended(MODEL, TOOL, ANSWER, listener, root()) == ("completed", "ok")
+    assert ended(MODEL, TOOL, listener, root()) == ("cancelled", "ok")
     timed_out = tool_span("last", parent="root", at=7, status="ERROR", events=[exception_event("TimeoutError", "")])
     assert ended(MODEL, TOOL, timed_out, root()) == ("completed", "ok")
 
