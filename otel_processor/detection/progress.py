@@ -226,18 +226,27 @@ def _is_answer(call: Call, news: News, past: Past) -> bool:
 
     Hits of a search are no values, and a sentence that is the same for each thing is a message.
     """
-    if call.effect is not Effect.READ or news.is_new is not False or not news.is_first or past.is_question or tells_much(call):
+    if not _may_be_answer(call, news, past):
         return False
-    text = "" if call.reading.result is None else result_text(call.reading.result)[:MUCH_CHARS]
+    text = _answer_of(call)
     return len(text.split()) <= _VALUE_WORDS and _NOTHING.search(text) is None
+
+
+def _may_be_answer(call: Call, news: News, past: Past) -> bool:
+    is_look_up = call.effect is Effect.READ and not past.is_question
+    return is_look_up and news.is_new is False and news.is_first and not tells_much(call)
+
+
+def _answer_of(call: Call) -> str:
+    return "" if call.reading.result is None else result_text(call.reading.result)[:MUCH_CHARS]
 
 
 def _is_of_a_list(call: Call, news: News, past: Past) -> bool:
     """Return whether a look-up names by keys what it is about, no two words together: one of many things, each of which may
-    well have the answer of the one before it, also that there is none. A search that finds nothing is none of them.
+    well have the value of the one before it, also that there is none. A search that finds nothing is none of them.
     """
     arguments = call.reading.arguments
-    if call.effect is not Effect.READ or news.is_new is not False or not news.is_first or past.is_question or tells_much(call):
+    if not _may_be_answer(call, news, past) or len(_answer_of(call).split()) > _VALUE_WORDS:
         return False
     return type(arguments) is dict and not any(type(value) is str and _BLANK.search(value) for value in arguments.values())
 
