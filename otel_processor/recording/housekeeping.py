@@ -30,7 +30,7 @@ _REMOVING_SECONDS = 0.5
 """So long one look removes old runs, and then lets spans through."""
 
 _JUMP_NS = 3_600_000_000_000
-"""A clock that has moved on by more than this between two looks may be wrong: what it calls old is not removed yet."""
+"""A clock that has moved on by this much more than time went by may be wrong: what it calls old is not removed yet."""
 
 _BACK_NS = 60_000_000_000
 """So far back a clock may be set by those who keep it right."""
@@ -40,6 +40,11 @@ _SETTLING_NS = 600_000_000_000
 
 IMPATIENT_SECONDS = 0.2
 """How long something waits for the file that can as well be done later, or put elsewhere."""
+
+
+def steady_ns() -> int:
+    """Return nanoseconds since some moment, by a clock that nobody sets."""
+    return time.clock_gettime_ns(time.CLOCK_BOOTTIME) if hasattr(time, "CLOCK_BOOTTIME") else time.monotonic_ns()
 
 
 class Housekeeping:
@@ -53,6 +58,7 @@ class Housekeeping:
         policies: Policies,
         retention: Retention,
         clock: Callable[[], int],
+        steady: Callable[[], int] = steady_ns,
     ) -> None:
         """Set it up.
 
@@ -63,7 +69,9 @@ class Housekeeping:
             policies: say after how long a run is idle.
             retention: which old runs are removed.
             clock: gives the time in nanoseconds since the epoch.
+            steady: gives nanoseconds that nobody sets, and that go on while the machine sleeps where that can be had.
         """
+        self._steady = steady
         self._database = database
         self._writer = writer
         self._judge = judge
@@ -72,7 +80,7 @@ class Housekeeping:
         self._clock = clock
         self._closed_ns = -_EVERY_NS
         self._removed_ns = -_EVERY_NS
-        self._looked_ns: int | None = None
+        self._ahead_ns: int | None = None
         self._settled_ns = -1
         self._retaining: Retaining | None = None
         self._open_runs: int | None = None
@@ -137,9 +145,9 @@ class Housekeeping:
             self._tell(by_age, by_size)
 
     def _has_jumped(self, now: int) -> bool:
-        """Return whether the clock jumped lately; a machine that slept looks the same, and loses nothing by waiting."""
-        last, self._looked_ns = self._looked_ns, now
-        if last is not None and not -_BACK_NS <= now - last <= _JUMP_NS:
+        """Return whether somebody set the clock lately."""
+        last, self._ahead_ns = self._ahead_ns, now - self._steady()
+        if last is not None and not -_BACK_NS <= self._ahead_ns - last <= _JUMP_NS:
             self._settled_ns = now + _SETTLING_NS
         return now < self._settled_ns
 

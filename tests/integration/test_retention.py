@@ -402,3 +402,17 @@ def test_a_database_that_is_not_there_is_not_made(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="there is no database"):
         prune(tmp_path / "none.duckdb")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_process_that_was_idle_for_long_removes_old_runs_at_once(db: Path) -> None:
+    """Time went by, and nobody set the clock."""
+    clock = Clock(now_ns=OLD + DAY * SECOND)
+    recorder = Recorder(db, retention=Retention(DAYS), clock=clock)
+    recorder._house._steady = lambda: clock.now_ns - OLD
+    assert recorder.record(run_of("a", OLD), timeout_seconds=5)
+    arrived(db, OLD)
+    assert recorder.record([], timeout_seconds=5)
+    assert traces(db) == ["a"]
+    clock.now_ns = NOW
+    assert recorder.record([], timeout_seconds=5)
+    assert traces(db) == []

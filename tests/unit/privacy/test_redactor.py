@@ -288,15 +288,13 @@ def test_names_tell_secrets_in_every_shape() -> None:
         f'export MYSQL_PASS="{secret}"',
         {"smtp_pass": secret},
         f"ansible_ssh_pass={secret}",
-        "next=x%3Fpassword%3Dswordfish99%26x%3D1" + secret,
         ["--db-pass", secret],
     ):
         after, found = cleaned(value)
         assert REDACTOR.suspects(orjson.dumps(value).decode()), value
         assert found == {"password": 1}, value
-        assert secret not in str(after) or "next=" in str(value)
+        assert secret not in str(after)
         assert "12345678" not in str(after)
-        assert "swordfish99" not in str(after)
 
 
 COMMANDS = [
@@ -553,6 +551,12 @@ def test_a_secret_in_an_address_within_an_address_is_found(text: str) -> None:
     assert found == {"url_password": 1}
     assert "S3cretpw" not in after
     assert REDACTOR.suspects(text.format("S3cretpw"))
+
+
+def test_a_password_in_an_address_within_an_address_is_found() -> None:
+    after, found = cleaned("next=x%3Fpassword%3Dswordfish99%26x%3D1")
+    assert found == {"password": 1}
+    assert "swordfish99" not in after
 
 
 def test_an_address_keeps_its_escapes_where_they_hide_nothing() -> None:
